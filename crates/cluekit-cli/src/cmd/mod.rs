@@ -1,0 +1,8 @@
+//! The subcommands, one file each.
+
+pub mod data;
+pub mod demo;
+pub mod measure;
+pub mod rank;
+pub mod run;
+pub mod train;

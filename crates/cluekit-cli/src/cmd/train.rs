@@ -1,0 +1,147 @@
+//! `clue train`: from data to a run folder with a generative model and a predictor.
+
+use crate::progress::Bar;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use cluekit::data::{self, DataDir, Dataset, Request, Schema};
+use cluekit::model::pipeline::train_run;
+use cluekit::model::plan::{Plan, parse_setting};
+use cluekit::model::store::run::{Record, RunFolder};
+use cluekit::{Error, Seed};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Train a predictor with a posterior and a generative model on a dataset.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  clue train mnist --out runs/mnist
+  clue train credit --out runs/credit --set predictor.kind=ensemble --set predictor.samples=10
+  clue train loans.csv --target default --out runs/loans
+  clue train loans.csv --target default --schema schema.toml --out runs/loans
+  clue train digits.npz --out runs/digits --set generative.architecture=convolution
+
+Every setting that was used is in RUN/run.toml; the table [plan] there is also what --config reads.
+An interrupted run goes on with the same command and --resume, and ends with the same bytes.")]
+pub struct TrainArgs {
+    /// mnist, credit, moons, or the path of a .csv, .parquet, .npy or .npz file.
+    dataset: String,
+    /// The run folder to make.
+    #[arg(long, value_name = "RUN")]
+    out: PathBuf,
+    /// The column to predict in a table; the labels of an array file.
+    #[arg(long, value_name = "COLUMN")]
+    target: Option<String>,
+    /// What the columns mean, instead of inferring it: the schema.toml of another run, edited.
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// Settings that differ from the defaults, as TOML.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// One setting, such as predictor.samples=20; may be repeated and wins over --config.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// Share of the rows kept for testing where the dataset has no split of its own.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    test_share: f64,
+    /// Where all randomness comes from.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Go on with an interrupted run in RUN.
+    #[arg(long, conflicts_with = "overwrite")]
+    resume: bool,
+    /// Replace the run in RUN.
+    #[arg(long)]
+    overwrite: bool,
+    /// The folder that holds the datasets [default: $CLUE_DATA, or the user's cache directory].
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+/// Runs `clue train`.
+pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
+    let folder = RunFolder::at(&args.out);
+    if folder.exists() && !args.resume && !args.overwrite {
+        bail!("{} holds a run already; give --resume to go on with it or --overwrite to replace it", args.out.display());
+    }
+    let dataset = read(&args)?;
+    let plan = plan(&args, &dataset)?;
+    plan.validate(&dataset.schema)?;
+    let record = Record::new(request(&args), dataset.sources.clone(), plan.clone(), Seed(args.seed));
+    if folder.exists() && args.resume {
+        check_same_run(&folder, &record)?;
+    } else {
+        folder.clear()?;
+    }
+    folder.begin(&record, &dataset.schema)?;
+    tracing::info!("{}", describe(&dataset));
+    train_run(&folder, &record, &plan, &dataset, Seed(args.seed), &mut Bar::new(quiet))?;
+    tracing::info!("done; next: clue rank {0} --top 10, clue measure {0}", args.out.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn request(args: &TrainArgs) -> Request {
+    Request {
+        name: args.dataset.clone(),
+        target: args.target.clone(),
+        test_share: args.test_share,
+        seed: Seed(args.seed),
+    }
+}
+
+fn read(args: &TrainArgs) -> Result<Dataset> {
+    let schema = args.schema.as_deref().map(read_schema).transpose()?;
+    let dataset = data::load(&request(args), schema.as_ref(), &DataDir::locate(args.data.as_deref()))?;
+    for note in &dataset.notes {
+        tracing::info!("{note}");
+    }
+    Ok(dataset)
+}
+
+fn read_schema(path: &Path) -> Result<Schema> {
+    let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;
+    Ok(Schema::from_toml(&text, path)?)
+}
+
+/// The defaults for this data, then `--config`, then every `--set`.
+fn plan(args: &TrainArgs, dataset: &Dataset) -> Result<Plan> {
+    let mut plan = Plan::for_data(&dataset.schema, dataset.train.len());
+    if let Some(path) = &args.config {
+        let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;
+        let table = text.parse().map_err(|problem: toml::de::Error| Error::file(path, problem.to_string().trim_end()))?;
+        plan = plan.with(&table).with_context(|| format!("reading {}", path.display()))?;
+    }
+    for setting in &args.settings {
+        plan = plan.with(&parse_setting(setting)?)?;
+    }
+    Ok(plan)
+}
+
+/// A resumed run must have the data and settings that it began with, or its end would belong to neither.
+fn check_same_run(folder: &RunFolder, now: &Record) -> Result<()> {
+    let then = folder.record()?;
+    let same = |then: &Record| Record { hashes: now.hashes.clone(), ..then.clone() } == *now;
+    if same(&then) {
+        return Ok(());
+    }
+    let text = |record: &Record| toml::to_string(record).unwrap_or_default();
+    let (then, now) = (text(&then), text(now));
+    let differs = now.lines().find(|line| !then.lines().any(|other| other == *line)).unwrap_or("a setting is missing");
+    bail!(
+        "{} was begun with other settings (now: {differs}); repeat the first command with --resume, or start again with --overwrite",
+        folder.path().display()
+    )
+}
+
+fn describe(dataset: &Dataset) -> String {
+    let schema = &dataset.schema;
+    let inputs = match &schema.image {
+        Some(image) => format!("images of {} × {} × {}", image.channels, image.height, image.width),
+        None => format!("{} features in {} columns", schema.features.len(), schema.width()),
+    };
+    let target = match schema.target.task.classes() {
+        [] => format!("the value `{}`", schema.target.name),
+        classes => format!("`{}` with {} classes", schema.target.name, classes.len()),
+    };
+    let (train, test) = (dataset.train.len(), dataset.test.len());
+    format!("{}: {train} rows to train on, {test} to test on, {inputs}, predicting {target}", dataset.name)
+}

@@ -1,0 +1,98 @@
+//! `clue`: why a model is uncertain, and what would make it certain.
+
+mod cmd;
+mod progress;
+mod table;
+
+use clap::{Parser, Subcommand};
+use std::io::Write;
+use std::process::ExitCode;
+
+// Tensors of a few megabytes come and go at every step; the system's allocator gives each back to the kernel.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Why a model is uncertain, and what would make it certain.
+#[derive(Parser, Debug)]
+#[command(
+    name = "clue",
+    version,
+    after_help = "Start here:\n  clue demo                               the whole story in under a minute, nothing to download\n  \
+                  clue train credit --out runs/credit     train a Bayesian network and a VAE\n  \
+                  clue rank runs/credit --top 10          the inputs that the model is least sure about\n  \
+                  clue measure runs/credit                whether that can be trusted\n\n\
+                  Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some inputs have no accepted explanation."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Threads to use; results do not depend on it [default: all].
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
+    /// Say more about what happens (on stderr); twice for everything.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// Print no progress and no notes on stderr, only errors.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Demo(cmd::demo::DemoArgs),
+    Data(cmd::data::DataArgs),
+    Train(cmd::train::TrainArgs),
+    Rank(cmd::rank::RankArgs),
+    Measure(cmd::measure::MeasureArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    start_log(cli.verbose, cli.quiet);
+    if let Err(problem) = start_threads(cli.threads) {
+        return fail(&problem);
+    }
+    let done = match cli.command {
+        Command::Demo(args) => cmd::demo::run(args, cli.quiet),
+        Command::Data(args) => cmd::data::run(args),
+        Command::Train(args) => cmd::train::run(args, cli.quiet),
+        Command::Rank(args) => cmd::rank::run(args),
+        Command::Measure(args) => cmd::measure::run(args),
+    };
+    done.unwrap_or_else(|problem| fail(&problem))
+}
+
+fn start_log(verbose: u8, quiet: bool) {
+    let level = match (quiet, verbose) {
+        (true, _) => tracing::Level::ERROR,
+        (false, 0) => tracing::Level::INFO,
+        (false, 1) => tracing::Level::DEBUG,
+        (false, _) => tracing::Level::TRACE,
+    };
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    log.without_time().with_target(false).with_level(verbose > 0).with_ansi(false).init();
+}
+
+fn start_threads(threads: Option<usize>) -> anyhow::Result<()> {
+    anyhow::ensure!(threads != Some(0), "--threads needs at least 1");
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+    Ok(builder.build_global()?)
+}
+
+/// Prints the chain of causes once and chooses the exit code.
+fn fail(problem: &anyhow::Error) -> ExitCode {
+    if is_closed_pipe(problem) {
+        return ExitCode::SUCCESS; // `clue … | head` has seen enough.
+    }
+    // If stderr is gone too, there is nobody left to tell.
+    let _ = writeln!(std::io::stderr(), "clue: {problem:#}");
+    let usage = problem.chain().any(|cause| {
+        matches!(cause.downcast_ref::<cluekit::Error>(), Some(cluekit::Error::Setting { .. }))
+    });
+    if usage { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
+fn is_closed_pipe(problem: &anyhow::Error) -> bool {
+    let closed = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+    problem.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(closed))
+}

@@ -1,0 +1,114 @@
+//! A dataset in memory: encoded rows, their targets, and the schema that explains both.
+
+use super::Schema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// A dataset that is ready for a model.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    /// What the user calls it: `mnist`, `credit`, or the file's name.
+    pub name: String,
+    /// What the columns mean.
+    pub schema: Schema,
+    /// The rows to learn from (a validation split is taken from these).
+    pub train: Samples,
+    /// The rows that nothing is ever chosen on.
+    pub test: Samples,
+    /// The files it was read from, with their hashes; empty for a dataset that is made.
+    pub sources: Vec<Source>,
+    /// What the user should know about how it was read: columns that were left out, and why.
+    pub notes: Vec<String>,
+}
+
+/// Encoded rows with their targets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    /// Encoded inputs, row after row.
+    pub x: Vec<f32>,
+    /// Columns of an encoded row.
+    pub width: usize,
+    /// One target a row.
+    pub y: Targets,
+}
+
+/// The targets of some rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Targets {
+    /// Positions in the schema's list of classes.
+    Classes(Vec<u32>),
+    /// Scaled values.
+    Values(Vec<f32>),
+}
+
+/// A file that a dataset was read from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// The file's name, without its folder.
+    pub file: String,
+    /// SHA-256 of its bytes, in hexadecimal.
+    pub sha256: String,
+}
+
+impl Samples {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.y.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The encoded inputs of row `index`.
+    pub fn row(&self, index: usize) -> &[f32] {
+        &self.x[index * self.width..(index + 1) * self.width]
+    }
+
+    /// The rows at `indices`, in that order.
+    pub fn select(&self, indices: &[usize]) -> Self {
+        let x = indices.iter().flat_map(|&i| self.row(i)).copied().collect();
+        Self { x, width: self.width, y: self.y.select(indices) }
+    }
+}
+
+impl Targets {
+    /// How many targets there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Classes(labels) => labels.len(),
+            Self::Values(values) => values.len(),
+        }
+    }
+
+    /// Whether there is no target.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The targets at `indices`, in that order.
+    pub fn select(&self, indices: &[usize]) -> Self {
+        match self {
+            Self::Classes(labels) => Self::Classes(indices.iter().map(|&i| labels[i]).collect()),
+            Self::Values(values) => Self::Values(indices.iter().map(|&i| values[i]).collect()),
+        }
+    }
+}
+
+/// SHA-256 of `bytes`, in lower-case hexadecimal.
+pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_of_abc_is_the_one_in_the_standard() {
+        // FIPS 180-4, example of SHA-256.
+        assert_eq!(sha256_hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

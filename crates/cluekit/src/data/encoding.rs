@@ -1,0 +1,403 @@
+//! Rows of values to rows of numbers, and back: encoding and then decoding a row of the data gives the row itself.
+
+use super::{Feature, Image, Kind, Schema, Task};
+use crate::error::{Error, Result};
+use std::fmt;
+use std::ops::Range;
+
+/// How many choices a message lists before it only counts them.
+const MOST_LISTED: usize = 40;
+
+/// One value of a row, as the data has it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// The value of a continuous or ordinal feature, or of a pixel.
+    Number(f64),
+    /// The value of a binary or categorical feature, as it is written in the data.
+    Category(String),
+}
+
+/// Without a precision the shortest digits that mean the same number: after decoding, those of the data.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(value) => fmt::Display::fmt(value, f),
+            Self::Category(text) => f.pad(text),
+        }
+    }
+}
+
+/// A value that is borrowed from where it was read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cell<'a> {
+    Number(f64),
+    Text(&'a str),
+}
+
+impl Value {
+    pub(crate) fn as_cell(&self) -> Cell<'_> {
+        match self {
+            Self::Number(value) => Cell::Number(*value),
+            Self::Category(text) => Cell::Text(text),
+        }
+    }
+}
+
+impl Cell<'_> {
+    /// The cell as a finite number, if it is one.
+    pub(crate) fn number(self) -> Option<f64> {
+        match self {
+            Self::Number(value) => Some(value),
+            Self::Text(text) => text.trim().parse().ok(),
+        }
+        .filter(|value| value.is_finite())
+    }
+}
+
+impl fmt::Display for Cell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(value) => fmt::Display::fmt(value, f),
+            Self::Text(text) => f.pad(text),
+        }
+    }
+}
+
+/// Where a feature's numbers lie in an encoded row, and which distribution fits them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The first of its columns.
+    pub start: usize,
+    /// How many columns it has.
+    pub len: usize,
+    /// How a generative model should treat them.
+    pub kind: ColumnKind,
+}
+
+impl Column {
+    /// Its columns: `start..start + len`.
+    pub fn range(&self) -> Range<usize> {
+        self.start..self.start + self.len
+    }
+}
+
+/// The distribution of encoded columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Any real number, around 0.
+    Gaussian,
+    /// Numbers between 0 and 1, each on its own.
+    Bernoulli,
+    /// Numbers between 0 and 1 that sum to 1: a softmax over the whole group.
+    Categorical,
+}
+
+/// The place of `cell` in `choices`: the same text, else the same number (`2.0` finds `2`).
+pub(crate) fn position_in(choices: &[String], cell: Cell<'_>) -> Option<usize> {
+    let same_text = match cell {
+        Cell::Text(text) => choices.iter().position(|choice| choice == text),
+        Cell::Number(_) => None,
+    };
+    same_text.or_else(|| {
+        let number = cell.number()?;
+        let same = |choice: &String| Cell::Text(choice).number().is_some_and(|c| (c - number).abs() <= 0.0);
+        choices.iter().position(same)
+    })
+}
+
+/// The choices for a message, shortened if there are many.
+pub(crate) fn listed<S: AsRef<str>>(choices: &[S]) -> String {
+    let shown: Vec<&str> = choices.iter().take(MOST_LISTED).map(AsRef::as_ref).collect();
+    match choices.len().checked_sub(MOST_LISTED) {
+        None | Some(0) => shown.join(", "),
+        Some(more) => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+impl Task {
+    /// The label of the class that is written as `cell`.
+    pub(crate) fn label(&self, cell: Cell<'_>) -> std::result::Result<u32, String> {
+        let classes = self.classes();
+        position_in(classes, cell).map(|label| label as u32).ok_or_else(|| {
+            format!("`{cell}` is not one of the classes {}; mend the cell or the schema's classes", listed(classes))
+        })
+    }
+}
+
+impl Feature {
+    /// How many encoded columns it has.
+    pub fn width(&self) -> usize {
+        match &self.kind {
+            Kind::Continuous(_) | Kind::Ordinal(_) | Kind::Binary { .. } => 1,
+            Kind::Categorical { categories } => categories.len(),
+        }
+    }
+
+    /// `value` as a person should read it: a number with the decimals of the data.
+    pub fn show(&self, value: &Value) -> String {
+        match (value, self.kind.scaling()) {
+            (Value::Number(number), Some(scaling)) => scaling.show(*number),
+            _ => value.to_string(),
+        }
+    }
+
+    fn column_kind(&self) -> ColumnKind {
+        match self.kind {
+            Kind::Continuous(_) | Kind::Ordinal(_) => ColumnKind::Gaussian,
+            Kind::Binary { .. } => ColumnKind::Bernoulli,
+            Kind::Categorical { .. } => ColumnKind::Categorical,
+        }
+    }
+
+    /// Writes `cell` into `out`, the feature's own columns of a row of zeros.
+    ///
+    /// The problem is returned as text, since only the caller knows the row and the file.
+    pub(crate) fn encode(&self, cell: Cell<'_>, out: &mut [f32]) -> std::result::Result<(), String> {
+        match &self.kind {
+            Kind::Continuous(scaling) | Kind::Ordinal(scaling) => {
+                let number = cell.number().ok_or_else(|| {
+                    format!("`{cell}` is not a finite number, but the feature is {}; mend the cell", self.kind.name())
+                })?;
+                out[0] = scaling.encode(number);
+                if !out[0].is_finite() {
+                    let Range { start, end } = scaling.least..scaling.greatest;
+                    return Err(format!(
+                        "{cell} is too far from the training rows, which lie between {start} and {end}; mend the cell"
+                    ));
+                }
+            }
+            Kind::Binary { categories } => out[0] = self.category(categories, cell)? as f32,
+            Kind::Categorical { categories } => out[self.category(categories, cell)?] = 1.0,
+        }
+        Ok(())
+    }
+
+    fn category(&self, categories: &[String], cell: Cell<'_>) -> std::result::Result<usize, String> {
+        position_in(categories, cell).ok_or_else(|| {
+            format!(
+                "`{cell}` is not one of the categories {}; mend the cell or the schema's categories",
+                listed(categories)
+            )
+        })
+    }
+
+    /// The value that `encoded`, the feature's own columns, stands for.
+    fn decode(&self, encoded: &[f32]) -> Value {
+        match &self.kind {
+            Kind::Continuous(scaling) | Kind::Ordinal(scaling) => Value::Number(scaling.decode(encoded[0])),
+            Kind::Binary { categories } => Value::Category(categories[usize::from(encoded[0] >= 0.5)].clone()),
+            Kind::Categorical { categories } => Value::Category(categories[largest(encoded)].clone()),
+        }
+    }
+}
+
+/// The place of the largest number, the first of equals.
+fn largest(numbers: &[f32]) -> usize {
+    (1..numbers.len()).fold(0, |best, i| if numbers[i] > numbers[best] { i } else { best })
+}
+
+impl Image {
+    fn encode(&self, row: &[Value]) -> Result<Vec<f32>> {
+        let pixel = |(index, value): (usize, &Value)| match value.as_cell().number() {
+            Some(v) if (0.0..=self.maximum).contains(&v) => Ok((v / self.maximum) as f32),
+            _ => Err(Error::data(format!(
+                "value {index} of the image is {value}; it must be a number between 0 and {}",
+                self.maximum
+            ))),
+        };
+        row.iter().enumerate().map(pixel).collect()
+    }
+
+    fn decode(&self, encoded: &[f32]) -> Vec<Value> {
+        let whole = self.maximum > 1.0;
+        let pixel = |&x: &f32| {
+            let value = f64::from(x) * self.maximum;
+            Value::Number(if whole { value.round() } else { value })
+        };
+        encoded.iter().map(pixel).collect()
+    }
+}
+
+impl Schema {
+    /// How many numbers an encoded row has.
+    pub fn width(&self) -> usize {
+        match &self.image {
+            Some(image) => image.len(),
+            None => self.features.iter().map(Feature::width).sum(),
+        }
+    }
+
+    /// How many values a row has before it is encoded.
+    pub fn values(&self) -> usize {
+        self.image.map_or(self.features.len(), |image| image.len())
+    }
+
+    /// The encoded columns, feature by feature; an image is one range over all its pixels.
+    pub fn columns(&self) -> Vec<Column> {
+        if let Some(image) = &self.image {
+            return vec![Column { start: 0, len: image.len(), kind: ColumnKind::Bernoulli }];
+        }
+        let mut start = 0;
+        let place = |feature: &Feature| {
+            let column = Column { start, len: feature.width(), kind: feature.column_kind() };
+            start += column.len;
+            column
+        };
+        self.features.iter().map(place).collect()
+    }
+
+    /// The numbers that a model sees of `row`, one value a feature (or pixel), in the order of the schema.
+    pub fn encode_row(&self, row: &[Value]) -> Result<Vec<f32>> {
+        if row.len() != self.values() {
+            return Err(Error::data(format!(
+                "a row has {} values, the schema describes {}; give one value for each",
+                row.len(),
+                self.values()
+            )));
+        }
+        if let Some(image) = &self.image {
+            return image.encode(row);
+        }
+        let mut encoded = vec![0.0; self.width()];
+        for ((feature, column), value) in self.features.iter().zip(self.columns()).zip(row) {
+            feature
+                .encode(value.as_cell(), &mut encoded[column.range()])
+                .map_err(|problem| Error::data(format!("feature `{}`: {problem}", feature.name)))?;
+        }
+        Ok(encoded)
+    }
+
+    /// The row, in the data's own units, that a model's numbers stand for.
+    ///
+    /// # Panics
+    /// If `encoded` does not have [`Schema::width`] numbers.
+    pub fn decode_row(&self, encoded: &[f32]) -> Vec<Value> {
+        assert_eq!(encoded.len(), self.width(), "an encoded row has the width of its schema");
+        match &self.image {
+            Some(image) => image.decode(encoded),
+            None => {
+                let columns = self.columns();
+                self.features.iter().zip(columns).map(|(feature, c)| feature.decode(&encoded[c.range()])).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Scaling, Target};
+    use proptest::prelude::*;
+
+    fn strings(values: &[&str]) -> Vec<String> {
+        values.iter().map(ToString::to_string).collect()
+    }
+
+    fn schema(features: Vec<(&str, Kind)>) -> Schema {
+        let task = Task::Classification { classes: strings(&["0", "1"]) };
+        let feature = |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None };
+        Schema {
+            target: Target { name: "y".into(), task, unit: None },
+            image: None,
+            features: features.into_iter().map(feature).collect(),
+        }
+    }
+
+    fn table() -> Schema {
+        let scaling = Scaling { mean: 10.0, deviation: 4.0, decimals: Some(1), least: 0.0, greatest: 20.0 };
+        schema(vec![
+            ("age", Kind::Continuous(scaling)),
+            ("sex", Kind::Binary { categories: strings(&["f", "m"]) }),
+            ("school", Kind::Categorical { categories: strings(&["1", "2", "3"]) }),
+            ("delay", Kind::Ordinal(Scaling { decimals: Some(0), ..scaling })),
+        ])
+    }
+
+    fn image(maximum: f64) -> Schema {
+        Schema { image: Some(Image { channels: 1, height: 1, width: 2, maximum }), ..schema(vec![]) }
+    }
+
+    fn category(text: &str) -> Value {
+        Value::Category(text.into())
+    }
+
+    #[test]
+    fn columns_lie_side_by_side_with_their_distributions() {
+        let column = |start, len, kind| Column { start, len, kind };
+        let expected = [
+            column(0, 1, ColumnKind::Gaussian),
+            column(1, 1, ColumnKind::Bernoulli),
+            column(2, 3, ColumnKind::Categorical),
+            column(5, 1, ColumnKind::Gaussian),
+        ];
+        assert_eq!(table().columns(), expected);
+        assert_eq!(table().width(), 6);
+        assert_eq!(image(255.0).columns(), [column(0, 2, ColumnKind::Bernoulli)]);
+    }
+
+    #[test]
+    fn a_row_is_scaled_coded_and_one_hot() {
+        let row = [Value::Number(12.0), category("m"), category("2"), Value::Number(8.0)];
+        let encoded = table().encode_row(&row).unwrap();
+        assert_eq!(encoded, [0.5, 1.0, 0.0, 1.0, 0.0, -0.5]);
+        assert_eq!(table().decode_row(&encoded), row);
+    }
+
+    #[test]
+    fn decoding_rounds_numbers_and_takes_the_nearest_category() {
+        let row = table().decode_row(&[0.515, 0.4, 0.2, 0.3, 0.5, -0.4]);
+        assert_eq!(row, [Value::Number(12.1), category("f"), category("3"), Value::Number(8.0)]);
+    }
+
+    #[test]
+    fn a_category_may_be_given_as_a_number() {
+        let row = [category("12"), category("f"), Value::Number(3.0), Value::Number(8.0)];
+        assert_eq!(table().encode_row(&row).unwrap(), [0.5, 0.0, 0.0, 0.0, 1.0, -0.5]);
+        assert_eq!(position_in(&strings(&["2", "2.0"]), Cell::Text("2.0")), Some(1));
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_named_with_their_feature() {
+        let problem = |index: usize, value: Value| {
+            let mut row = vec![Value::Number(12.0), category("m"), category("2"), Value::Number(8.0)];
+            row[index] = value;
+            table().encode_row(&row).unwrap_err().to_string()
+        };
+        assert!(problem(0, category("old")).starts_with("feature `age`: `old` is not a finite number"));
+        assert!(problem(0, Value::Number(f64::NAN)).contains("`NaN` is not a finite number"));
+        assert!(problem(0, Value::Number(1e60)).contains("too far from the training rows"));
+        assert!(problem(2, Value::Number(7.0)).contains("`7` is not one of the categories 1, 2, 3"));
+        assert!(table().encode_row(&[]).unwrap_err().to_string().contains("0 values, the schema describes 4"));
+    }
+
+    #[test]
+    fn bytes_and_floats_of_an_image_survive() {
+        for byte in 0..=255 {
+            let row = [Value::Number(f64::from(byte)), Value::Number(0.0)];
+            assert_eq!(image(255.0).decode_row(&image(255.0).encode_row(&row).unwrap()), row);
+        }
+        let row = [Value::Number(0.25), Value::Number(1.0)];
+        assert_eq!(image(1.0).decode_row(&image(1.0).encode_row(&row).unwrap()), row);
+        assert!(image(1.0).encode_row(&[Value::Number(0.0), Value::Number(1.5)]).is_err());
+    }
+
+    #[test]
+    fn values_are_shown_with_the_decimals_of_the_data() {
+        assert_eq!(table().features[0].show(&Value::Number(12.0)), "12.0");
+        assert_eq!(Value::Number(0.1).to_string(), "0.1");
+        assert_eq!(format!("{:.2}", Value::Number(0.5)), "0.50");
+    }
+
+    proptest! {
+        #[test]
+        fn encoding_and_decoding_give_the_row_itself(age in -500..500, sex in 0..2usize, school in 0..3usize, delay in -9..9) {
+            let row = [
+                Value::Number(f64::from(age) / 10.0),
+                category(["f", "m"][sex]),
+                category(["1", "2", "3"][school]),
+                Value::Number(f64::from(delay)),
+            ];
+            prop_assert_eq!(table().decode_row(&table().encode_row(&row).unwrap()), row);
+        }
+    }
+}

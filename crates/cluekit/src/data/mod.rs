@@ -1,0 +1,23 @@
+//! Data: what is in a dataset, where it comes from, and how its values become numbers.
+
+pub mod catalogue;
+mod dataset;
+mod directory;
+mod encoding;
+pub mod fetch;
+mod idx;
+mod infer;
+mod npy;
+mod raw;
+mod scaling;
+mod schema;
+mod schema_toml;
+mod split;
+pub mod source;
+
+pub(crate) use dataset::sha256_hex;
+pub use dataset::{Dataset, Samples, Source, Targets};
+pub use directory::DataDir;
+pub use encoding::{Column, ColumnKind, Value};
+pub use schema::{Feature, Image, Kind, Scaling, Schema, Target, Task};
+pub use source::{Request, load};

@@ -1,0 +1,345 @@
+//! Flat Parquet files: whole and real numbers, booleans and text, column by column.
+
+use super::build::{Words, column_names, decimals_of, infinite_value, is_missing, missing_value};
+use super::{Cells, Places, RawColumn, RawTable, guarded};
+use crate::error::{Error, Result};
+use csv::StringRecord;
+use parquet::basic::{Compression, ConvertedType, LogicalType};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::DataType;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+use std::fs::File;
+use std::path::Path;
+
+/// Rows that are read at once.
+const BATCH: usize = 8192;
+
+/// Reads the Parquet file at `path`.
+pub(super) fn read(path: &Path) -> Result<RawTable> {
+    let file = File::open(path).map_err(Error::reading(path))?;
+    guarded(path, || {
+        let reader = SerializedFileReader::new(file).map_err(|error| damaged(path, &error))?;
+        check_compression(path, &reader)?;
+        let schema = reader.metadata().file_metadata().schema_descr_ptr();
+        let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+        let names = column_names(path, &StringRecord::from(names))?;
+        let column = |(index, name): (usize, String)| {
+            let cells = read_column(path, &reader, index, &name, schema.column(index).as_ref())?;
+            Ok(RawColumn { name, cells })
+        };
+        let columns: Vec<RawColumn> = names.into_iter().enumerate().map(column).collect::<Result<_>>()?;
+        let table = RawTable { path: path.to_owned(), columns, places: Places::Rows };
+        if table.rows() == 0 {
+            return Err(Error::file(path, "has no rows; give at least two rows"));
+        }
+        if table.columns.iter().any(|column| column.cells.len() != table.rows()) {
+            return Err(Error::file(path, "is damaged: its columns differ in length; write it again"));
+        }
+        Ok(table)
+    })
+}
+
+fn damaged(path: &Path, error: &ParquetError) -> Error {
+    Error::file(path, format!("cannot be read as Parquet ({error}); write it again"))
+}
+
+fn check_compression(path: &Path, reader: &SerializedFileReader<File>) -> Result<()> {
+    let columns = reader.metadata().row_groups().iter().flat_map(|group| group.columns());
+    for column in columns {
+        match column.compression() {
+            Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) => {}
+            Compression::LZ4 | Compression::LZ4_RAW | Compression::ZSTD(_) => {}
+            other => {
+                let name = format!("{other:?}");
+                let name = name.split('(').next().unwrap_or_default();
+                return Err(Error::file(
+                    path,
+                    format!("is compressed with {name}, which is not supported; write it with snappy, gzip, lz4 or zstd"),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How a stored value becomes a cell.
+enum Meaning {
+    /// A number as it is.
+    Plain,
+    /// An unsigned number in the bits of a signed one.
+    Unsigned,
+    /// A number of units of 10⁻ˢᶜᵃˡᵉ.
+    Decimal(i32),
+}
+
+/// What the numbers of a column mean, or why they cannot be used.
+fn meaning(descriptor: &ColumnDescriptor) -> std::result::Result<Meaning, &'static str> {
+    if descriptor.path().parts().len() > 1 || descriptor.max_rep_level() > 0 {
+        return Err("is nested or a list; flatten it or drop the column");
+    }
+    let time = "holds dates or times; turn them into numbers or drop the column";
+    if matches!(descriptor.logical_type_ref(), Some(LogicalType::Timestamp(_) | LogicalType::Time(_))) {
+        return Err(time);
+    }
+    match descriptor.converted_type() {
+        ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64 => {
+            Ok(Meaning::Unsigned)
+        }
+        ConvertedType::DECIMAL => Ok(Meaning::Decimal(descriptor.type_scale())),
+        ConvertedType::DATE
+        | ConvertedType::TIME_MILLIS
+        | ConvertedType::TIME_MICROS
+        | ConvertedType::TIMESTAMP_MILLIS
+        | ConvertedType::TIMESTAMP_MICROS
+        | ConvertedType::INTERVAL => Err(time),
+        _ => Ok(Meaning::Plain),
+    }
+}
+
+/// Collects the cells of one column, and knows its name for messages.
+struct Collector<'a> {
+    path: &'a Path,
+    name: &'a str,
+    values: Vec<f64>,
+    decimals: u32,
+    words: Words,
+}
+
+impl Collector<'_> {
+    fn cell_error(&self, row: usize, problem: &str) -> Error {
+        Places::Rows.error(self.path, row, &format!("column `{}`: {problem}", self.name))
+    }
+
+    /// Adds a number that has `decimals` digits after the point.
+    fn number(&mut self, value: f64, decimals: u32) -> Result<()> {
+        let row = self.values.len();
+        if value.is_nan() {
+            return Err(self.cell_error(row, &missing_value("NaN")));
+        }
+        if value.is_infinite() {
+            return Err(self.cell_error(row, &infinite_value(value)));
+        }
+        self.values.push(value + 0.0);
+        self.decimals = self.decimals.max(decimals);
+        Ok(())
+    }
+
+    /// Adds a number by its shortest digits, so that the f32 nearest to 0.1 becomes 0.1.
+    fn written(&mut self, digits: &str) -> Result<()> {
+        self.number(digits.parse().unwrap_or(f64::NAN), decimals_of(digits))
+    }
+
+    fn integer(&mut self, value: i64, meaning: &Meaning) -> Result<()> {
+        match meaning {
+            Meaning::Decimal(scale) => self.written(&format!("{value}e{}", -scale)),
+            _ => self.number(value as f64, 0),
+        }
+    }
+
+    fn word(&mut self, row: usize, bytes: &[u8]) -> Result<()> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| self.cell_error(row, "is not UTF-8 text; turn it into text or drop the column"))?;
+        if is_missing(text.trim()) {
+            return Err(self.cell_error(row, &missing_value(text.trim())));
+        }
+        self.words.push(text.trim());
+        Ok(())
+    }
+
+    fn cells(self) -> Cells {
+        if self.values.is_empty() {
+            return self.words.cells();
+        }
+        let whole = self.values.iter().all(|v| v.fract() == 0.0);
+        Cells::Numbers { values: self.values, decimals: if whole { 0 } else { self.decimals } }
+    }
+
+    /// Gives every value of `reader` with its row, counted over the whole file, to `add`.
+    fn each<T: DataType>(
+        &mut self,
+        mut reader: ColumnReaderImpl<T>,
+        first_row: usize,
+        mut add: impl FnMut(&mut Self, usize, &T::T) -> Result<()>,
+    ) -> Result<usize> {
+        let mut row = first_row;
+        let (mut levels, mut values) = (Vec::new(), Vec::new());
+        loop {
+            levels.clear();
+            values.clear();
+            let (records, _, _) = reader
+                .read_records(BATCH, Some(&mut levels), None, &mut values)
+                .map_err(|error| damaged(self.path, &error))?;
+            if let Some(null) = values.len().ne(&records).then(|| levels.iter().position(|&level| level == 0)) {
+                let row = row + null.unwrap_or(values.len());
+                return Err(self.cell_error(row, &missing_value("null")));
+            }
+            if records == 0 {
+                return Ok(row);
+            }
+            for value in &values {
+                add(self, row, value)?;
+                row += 1;
+            }
+        }
+    }
+}
+
+fn read_column(
+    path: &Path,
+    reader: &SerializedFileReader<File>,
+    index: usize,
+    name: &str,
+    descriptor: &ColumnDescriptor,
+) -> Result<Cells> {
+    let fail = |problem: &str| Error::file(path, format!("column `{name}` {problem}"));
+    let meaning = meaning(descriptor).map_err(fail)?;
+    let mut all = Collector { path, name, values: Vec::new(), decimals: 0, words: Words::default() };
+    let mut row = 0;
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group).map_err(|error| damaged(path, &error))?;
+        let column = group.get_column_reader(index).map_err(|error| damaged(path, &error))?;
+        row = match column {
+            ColumnReader::BoolColumnReader(r) => {
+                all.each(r, row, |all, row, v| all.word(row, if *v { b"true" } else { b"false" }))?
+            }
+            ColumnReader::Int32ColumnReader(r) => all.each(r, row, |all, _, v| match meaning {
+                Meaning::Unsigned => all.number(f64::from(v.cast_unsigned()), 0),
+                _ => all.integer(i64::from(*v), &meaning),
+            })?,
+            ColumnReader::Int64ColumnReader(r) => all.each(r, row, |all, _, v| match meaning {
+                Meaning::Unsigned => all.number(v.cast_unsigned() as f64, 0),
+                _ => all.integer(*v, &meaning),
+            })?,
+            ColumnReader::FloatColumnReader(r) => all.each(r, row, |all, _, v| all.written(&format!("{v:e}")))?,
+            ColumnReader::DoubleColumnReader(r) => all.each(r, row, |all, _, v| all.written(&format!("{v:e}")))?,
+            ColumnReader::ByteArrayColumnReader(r) if !matches!(meaning, Meaning::Decimal(_)) => {
+                all.each(r, row, |all, row, v| all.word(row, v.data()))?
+            }
+            _ => {
+                let kind = descriptor.physical_type();
+                return Err(fail(&format!(
+                    "is stored as {kind}, which is not supported; turn it into numbers or text, or drop it"
+                )));
+            }
+        };
+    }
+    Ok(all.cells())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type};
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+    use parquet::schema::parser::parse_message_type;
+    use std::sync::Arc;
+    use tempfile::NamedTempFile;
+
+    type Group<'a> = SerializedRowGroupWriter<'a, File>;
+
+    /// A file with the columns of `schema`, filled group by group.
+    fn file(schema: &str, compression: Compression, groups: &[&dyn Fn(&mut Group<'_>)]) -> NamedTempFile {
+        let file = NamedTempFile::new().unwrap();
+        let schema = Arc::new(parse_message_type(&format!("message table {{ {schema} }}")).unwrap());
+        let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
+        let mut writer = SerializedFileWriter::new(file.reopen().unwrap(), schema, properties).unwrap();
+        for fill in groups {
+            let mut group = writer.next_row_group().unwrap();
+            fill(&mut group);
+            group.close().unwrap();
+        }
+        writer.close().unwrap();
+        file
+    }
+
+    fn column<T: DataType>(group: &mut Group<'_>, values: &[T::T], levels: Option<&[i16]>) {
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<T>().write_batch(values, levels, None).unwrap();
+        column.close().unwrap();
+    }
+
+    fn words(texts: &[&str]) -> Vec<ByteArray> {
+        texts.iter().map(|text| ByteArray::from(*text)).collect()
+    }
+
+    fn problem(file: &NamedTempFile) -> String {
+        read(file.path()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn numbers_booleans_and_text_are_read_over_all_row_groups() {
+        let schema = "required int32 a; required int64 b; required float c; required double d; required boolean e; \
+                      optional binary f (UTF8); required int32 g (UINT_32); required int64 h (DECIMAL(9, 2));";
+        let fill = |group: &mut Group<'_>| {
+            column::<Int32Type>(group, &[-1, 2], None);
+            column::<Int64Type>(group, &[3, 4], None);
+            column::<FloatType>(group, &[0.1, 2.0], None);
+            column::<DoubleType>(group, &[1.25, -0.0], None);
+            column::<BoolType>(group, &[true, false], None);
+            column::<ByteArrayType>(group, &words(&["x", "y"]), Some(&[1, 1]));
+            column::<Int32Type>(group, &[-1, 0], None);
+            column::<Int64Type>(group, &[1050, -325], None);
+        };
+        for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW] {
+            let table = read(file(schema, compression, &[&fill, &fill]).path()).unwrap();
+            let numbers = |values: [f64; 2], decimals| Cells::Numbers { values: values.repeat(2), decimals };
+            let text = |a: &str, b: &str| Cells::Text { words: vec![a.into(), b.into()], codes: vec![0, 1, 0, 1] };
+            let expected = [
+                numbers([-1.0, 2.0], 0),
+                numbers([3.0, 4.0], 0),
+                numbers([0.1, 2.0], 1),
+                numbers([1.25, 0.0], 2),
+                text("true", "false"),
+                text("x", "y"),
+                numbers([4_294_967_295.0, 0.0], 0),
+                numbers([10.5, -3.25], 2),
+            ];
+            assert_eq!(table.columns.into_iter().map(|column| column.cells).collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn null_nan_and_infinity_are_named_with_row_and_column() {
+        let whole = |group: &mut Group<'_>| column::<DoubleType>(group, &[1.0, 2.0], Some(&[1, 1]));
+        let null = |group: &mut Group<'_>| column::<DoubleType>(group, &[1.0], Some(&[1, 0]));
+        let nan = |group: &mut Group<'_>| column::<DoubleType>(group, &[f64::NAN], Some(&[1]));
+        let infinite = |group: &mut Group<'_>| column::<DoubleType>(group, &[f64::INFINITY], Some(&[1]));
+        let message = |last| problem(&file("optional double age;", Compression::SNAPPY, &[&whole, last]));
+        assert!(message(&null).contains("row 4, column `age`: `null` is a missing value"));
+        assert!(message(&nan).contains("row 3, column `age`: `NaN` is a missing value"));
+        assert!(message(&infinite).contains("row 3, column `age`: `inf` is not a finite number"));
+    }
+
+    #[test]
+    fn columns_that_are_no_plain_values_are_named_with_the_remedy() {
+        let message = |schema: &str| problem(&file(schema, Compression::SNAPPY, &[]));
+        assert!(message("required int32 day (DATE);").contains("column `day` holds dates or times"));
+        assert!(message("required int64 at (TIMESTAMP(NANOS, true));").contains("column `at` holds dates or times"));
+        assert!(message("required group a { required int32 b; }").contains("column `a.b` is nested"));
+        assert!(message("repeated int32 a;").contains("column `a` is nested or a list"));
+        assert!(message("required int32 a;").contains("has no rows"));
+    }
+
+    #[test]
+    fn a_damaged_file_ends_in_an_error_or_in_a_whole_table() {
+        let fill = |group: &mut Group<'_>| column::<Int32Type>(group, &[1, 2, 3], None);
+        let whole = std::fs::read(file("required int32 a;", Compression::SNAPPY, &[&fill]).path()).unwrap();
+        let damaged = NamedTempFile::new().unwrap();
+        for length in 0..whole.len() {
+            std::fs::write(damaged.path(), &whole[..length]).unwrap();
+            assert!(read(damaged.path()).is_err(), "{length} of {} bytes", whole.len());
+        }
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0xff;
+            std::fs::write(damaged.path(), bytes).unwrap();
+            // A changed number is still a number, so some of these files can be read.
+            if let Ok(table) = read(damaged.path()) {
+                assert_eq!((table.columns.len(), table.rows()), (1, 3), "byte {at} changed");
+            }
+        }
+    }
+}

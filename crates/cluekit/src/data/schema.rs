@@ -1,0 +1,336 @@
+//! What the columns of a dataset mean, and how a value becomes a number that a model sees.
+//!
+//! A schema is saved as `schema.toml`, can be edited there, and is all that is needed to read the model's numbers
+//! in the data's own units.
+//!
+//! | kind | encoded as | decoded by |
+//! |---|---|---|
+//! | continuous, ordinal | (v − mean) / deviation | undoing it, rounded to `decimals` |
+//! | binary | 0 for the first category, 1 for the second | the nearer one |
+//! | categorical | one-hot, one column a category | the largest column |
+//! | image | v / maximum, every pixel | undoing it, rounded to whole numbers unless maximum ≤ 1 |
+
+use super::schema_toml::{FeatureForm, TargetForm};
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The most values that one input may have, so that a mistyped size is an error and not an allocation.
+const LARGEST_INPUT: usize = 100_000_000;
+
+/// The meaning of a dataset's inputs and target.
+///
+/// Inputs are either one image or a list of features, never both.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schema {
+    /// The target: classes or a value.
+    pub target: Target,
+    /// The shape of an image input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<Image>,
+    /// The features of a table, in the order of their columns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<Feature>,
+}
+
+/// An image input: `channels × height × width` values, channel by channel, row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Image {
+    /// 1 for grey, 3 for RGB.
+    pub channels: usize,
+    /// Rows.
+    pub height: usize,
+    /// Columns.
+    pub width: usize,
+    /// The stored value that stands for full intensity: 255 for bytes, 1 for floats.
+    pub maximum: f64,
+}
+
+/// One column of a user's table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "FeatureForm", into = "FeatureForm")]
+pub struct Feature {
+    /// The column's name.
+    pub name: String,
+    /// What its values are.
+    pub kind: Kind,
+    /// The unit it is measured in, for people.
+    pub unit: Option<String>,
+}
+
+/// What the values of a feature are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// A measured quantity.
+    Continuous(Scaling),
+    /// Whole steps whose order matters: a rating, a count of months.
+    Ordinal(Scaling),
+    /// One of two values.
+    Binary {
+        /// The two values, as they are written in the data.
+        categories: Vec<String>,
+    },
+    /// One of several values without order.
+    Categorical {
+        /// The values, as they are written in the data, in the order of their one-hot columns.
+        categories: Vec<String>,
+    },
+}
+
+/// A shift and a scale: `encoded = (value − mean) / deviation`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scaling {
+    /// Mean over the training rows.
+    pub mean: f64,
+    /// Standard deviation over the training rows; 1 for a constant column.
+    pub deviation: f64,
+    /// Digits after the decimal point in the data; decoding rounds to them. Absent: no rounding.
+    pub decimals: Option<u32>,
+    /// Least value in the training rows.
+    pub least: f64,
+    /// Greatest value in the training rows.
+    pub greatest: f64,
+}
+
+/// What is to be predicted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "TargetForm", into = "TargetForm")]
+pub struct Target {
+    /// The target's name: the column of a table, or what a label stands for.
+    pub name: String,
+    /// Classification or regression.
+    pub task: Task,
+    /// The unit of a regression target, for people.
+    pub unit: Option<String>,
+}
+
+/// The two kinds of prediction.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// One of several classes.
+    Classification {
+        /// The classes as they are written in the data; a label is a position in this list.
+        classes: Vec<String>,
+    },
+    /// A value, scaled like a continuous feature.
+    Regression(Scaling),
+}
+
+impl Task {
+    /// The classes, in the order of their labels; none for regression.
+    pub fn classes(&self) -> &[String] {
+        match self {
+            Self::Classification { classes } => classes,
+            Self::Regression(_) => &[],
+        }
+    }
+
+    /// How many numbers a predictor gives out: a logit a class, or the mean and the log variance of a value.
+    pub fn outputs(&self) -> usize {
+        match self {
+            Self::Classification { classes } => classes.len(),
+            Self::Regression(_) => 2,
+        }
+    }
+
+    /// Whether the target is a value rather than a class.
+    pub fn is_regression(&self) -> bool {
+        matches!(self, Self::Regression(_))
+    }
+}
+
+impl Image {
+    /// How many values an image has: `channels × height × width`.
+    pub fn len(&self) -> usize {
+        self.channels * self.height * self.width
+    }
+
+    /// Whether an image has no value at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn validate(&self) -> Result<()> {
+        let Self { channels, height, width, maximum } = *self;
+        let size = channels.checked_mul(height).and_then(|n| n.checked_mul(width));
+        if !size.is_some_and(|n| (1..=LARGEST_INPUT).contains(&n)) {
+            return Err(Error::data(format!(
+                "an image of {channels} × {height} × {width} values cannot be used; the product must lie between 1 and \
+                 {LARGEST_INPUT}"
+            )));
+        }
+        if !(maximum > 0.0 && maximum.is_finite()) {
+            return Err(Error::data(format!("the image's `maximum` is {maximum}; it must be a positive number")));
+        }
+        Ok(())
+    }
+}
+
+impl Kind {
+    /// The name that TOML, reports and messages use.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Continuous(_) => "continuous",
+            Self::Ordinal(_) => "ordinal",
+            Self::Binary { .. } => "binary",
+            Self::Categorical { .. } => "categorical",
+        }
+    }
+
+    /// The scaling of a number; none for binary and categorical.
+    pub fn scaling(&self) -> Option<&Scaling> {
+        match self {
+            Self::Continuous(scaling) | Self::Ordinal(scaling) => Some(scaling),
+            Self::Binary { .. } | Self::Categorical { .. } => None,
+        }
+    }
+
+    /// The values of a binary or categorical feature, in the order of their codes; none for a number.
+    pub fn categories(&self) -> &[String] {
+        match self {
+            Self::Binary { categories } | Self::Categorical { categories } => categories,
+            Self::Continuous(_) | Self::Ordinal(_) => &[],
+        }
+    }
+}
+
+impl Feature {
+    fn validate(&self) -> Result<()> {
+        let what = format!("feature `{}`", self.name);
+        match &self.kind {
+            Kind::Continuous(scaling) | Kind::Ordinal(scaling) => scaling.validate(&what),
+            Kind::Binary { categories } if categories.len() != 2 => Err(Error::data(format!(
+                "{what} is binary and needs exactly two categories, got {}; make it categorical or mend the list",
+                categories.len()
+            ))),
+            Kind::Binary { categories } | Kind::Categorical { categories } => {
+                several_and_distinct(&what, "categories", categories)
+            }
+        }
+    }
+}
+
+impl Target {
+    fn validate(&self) -> Result<()> {
+        let what = format!("target `{}`", self.name);
+        match &self.task {
+            Task::Classification { classes } => several_and_distinct(&what, "classes", classes),
+            Task::Regression(scaling) => scaling.validate(&what),
+        }
+    }
+}
+
+impl Schema {
+    /// Whether the schema can be used: one kind of input, distinct names, categories and classes, usable scaling.
+    pub fn validate(&self) -> Result<()> {
+        self.target.validate()?;
+        match (&self.image, self.features.is_empty()) {
+            (Some(image), true) => image.validate(),
+            (None, false) => self.validate_features(),
+            (Some(_), false) => {
+                Err(Error::data("the schema has both an image and features; keep the one that the data is"))
+            }
+            (None, true) => Err(Error::data("the schema has neither an image nor features; give one of them")),
+        }
+    }
+
+    fn validate_features(&self) -> Result<()> {
+        let mut names = BTreeSet::from([self.target.name.as_str()]);
+        for feature in &self.features {
+            feature.validate()?;
+            if feature.name.is_empty() {
+                return Err(Error::data("a feature of the schema has an empty name; give it the name of its column"));
+            }
+            if !names.insert(&feature.name) {
+                return Err(Error::data(format!(
+                    "the name `{}` is given twice in the schema; each feature and the target need a name of their own",
+                    feature.name
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn several_and_distinct(what: &str, list: &str, values: &[String]) -> Result<()> {
+    if values.len() < 2 {
+        let got = values.len();
+        return Err(Error::data(format!("{what} needs at least two {list}, got {got}; complete or remove it")));
+    }
+    let mut seen = BTreeSet::new();
+    match values.iter().find(|value| !seen.insert(*value)) {
+        Some(twice) => Err(Error::data(format!("{what} lists `{twice}` twice in its {list}; remove one"))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Schema {
+        let classes = vec!["no".into(), "yes".into()];
+        let scaling = Scaling { mean: 1.0, deviation: 2.0, decimals: Some(0), least: -1.0, greatest: 3.0 };
+        Schema {
+            target: Target { name: "default".into(), task: Task::Classification { classes }, unit: None },
+            image: None,
+            features: vec![Feature { name: "age".into(), kind: Kind::Continuous(scaling), unit: None }],
+        }
+    }
+
+    fn problem(change: impl FnOnce(&mut Schema)) -> String {
+        let mut schema = schema();
+        change(&mut schema);
+        schema.validate().unwrap_err().to_string()
+    }
+
+    fn with_kind(kind: Kind) -> String {
+        problem(|s| s.features[0].kind = kind)
+    }
+
+    #[test]
+    fn a_sound_schema_is_valid() {
+        schema().validate().unwrap();
+    }
+
+    #[test]
+    fn inputs_are_an_image_or_features_but_not_both_and_not_neither() {
+        let image = Image { channels: 1, height: 2, width: 2, maximum: 255.0 };
+        assert!(problem(|s| s.image = Some(image)).contains("both"));
+        assert!(problem(|s| s.features.clear()).contains("neither"));
+        Schema { image: Some(image), features: vec![], ..schema() }.validate().unwrap();
+    }
+
+    #[test]
+    fn a_name_given_twice_is_named() {
+        assert!(problem(|s| s.features.push(s.features[0].clone())).contains("`age` is given twice"));
+        assert!(problem(|s| s.target.name = "age".into()).contains("`age` is given twice"));
+    }
+
+    #[test]
+    fn categories_are_several_and_distinct() {
+        let list = |values: &[&str]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert!(with_kind(Kind::Categorical { categories: list(&["a"]) }).contains("at least two categories, got 1"));
+        assert!(with_kind(Kind::Categorical { categories: list(&["a", "a"]) }).contains("`a` twice"));
+        assert!(with_kind(Kind::Binary { categories: list(&["a", "b", "c"]) }).contains("exactly two"));
+        let one = Task::Classification { classes: list(&["no"]) };
+        assert!(problem(|s| s.target.task = one).contains("at least two classes"));
+    }
+
+    #[test]
+    fn an_image_too_large_to_hold_is_refused() {
+        let image = Image { channels: usize::MAX, height: 2, width: 2, maximum: 255.0 };
+        let schema = Schema { image: Some(image), features: vec![], ..schema() };
+        assert!(schema.validate().unwrap_err().to_string().contains("must lie between 1 and"));
+    }
+
+    #[test]
+    fn a_classifier_gives_a_logit_a_class_and_a_regressor_a_mean_and_a_variance() {
+        let task = schema().target.task;
+        assert_eq!((task.outputs(), task.classes().len()), (2, 2));
+        let scaling = Scaling { mean: 0.0, deviation: 1.0, decimals: None, least: 0.0, greatest: 1.0 };
+        assert_eq!((Task::Regression(scaling).outputs(), Task::Regression(scaling).classes().len()), (2, 0));
+    }
+}

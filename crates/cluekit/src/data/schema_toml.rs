@@ -1,0 +1,309 @@
+//! The schema as it is written in `schema.toml`: flat keys, pleasant to edit, unknown ones refused.
+
+use super::{Feature, Kind, Scaling, Schema, Target, Task};
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+impl Schema {
+    /// Reads and validates the text of `path`, a `schema.toml`.
+    pub fn from_toml(text: &str, path: &Path) -> Result<Self> {
+        let schema: Self = toml::from_str(text).map_err(|error| match error.span() {
+            Some(span) => Error::line(path, line_at(text, span.start), error.message()),
+            None => Error::file(path, error.message()),
+        })?;
+        schema.validate().map_err(|error| Error::file(path, error.to_string()))?;
+        Ok(schema)
+    }
+
+    /// The text of a `schema.toml`; reading it back gives the same schema to the last bit.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self).map_err(|error| Error::data(format!("the schema cannot be written as TOML: {error}")))
+    }
+}
+
+/// The line, counted from 1, on which byte `at` of `text` lies.
+fn line_at(text: &str, at: usize) -> u64 {
+    1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count() as u64
+}
+
+/// A feature as it is written. Serde's `flatten` cannot refuse unknown keys, so all keys stand side by side.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "feature", deny_unknown_fields)]
+pub(super) struct FeatureForm {
+    name: String,
+    kind: KindName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decimals: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mean: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    deviation: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    least: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    greatest: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    categories: Option<Vec<String>>,
+}
+
+/// A target as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "target", deny_unknown_fields)]
+pub(super) struct TargetForm {
+    name: String,
+    task: TaskName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decimals: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mean: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    deviation: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    least: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    greatest: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    classes: Option<Vec<String>>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum KindName {
+    Continuous,
+    Ordinal,
+    Binary,
+    Categorical,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum TaskName {
+    Classification,
+    Regression,
+}
+
+/// The keys of a number, all optional until it is known whether there is a number.
+#[derive(Clone, Copy, Default)]
+struct NumberKeys {
+    decimals: Option<u32>,
+    mean: Option<f64>,
+    deviation: Option<f64>,
+    least: Option<f64>,
+    greatest: Option<f64>,
+}
+
+impl NumberKeys {
+    fn of(scaling: &Scaling) -> Self {
+        let Scaling { mean, deviation, decimals, least, greatest } = *scaling;
+        Self { decimals, mean: Some(mean), deviation: Some(deviation), least: Some(least), greatest: Some(greatest) }
+    }
+
+    fn complete(self, what: &str) -> std::result::Result<Scaling, String> {
+        let need = |key: &str, value: Option<f64>| value.ok_or_else(|| format!("{what} is a number and needs `{key}`"));
+        Ok(Scaling {
+            mean: need("mean", self.mean)?,
+            deviation: need("deviation", self.deviation)?,
+            decimals: self.decimals,
+            least: need("least", self.least)?,
+            greatest: need("greatest", self.greatest)?,
+        })
+    }
+
+    fn absent(self, what: &str) -> std::result::Result<(), String> {
+        let keys = [
+            ("decimals", self.decimals.is_some()),
+            ("mean", self.mean.is_some()),
+            ("deviation", self.deviation.is_some()),
+            ("least", self.least.is_some()),
+            ("greatest", self.greatest.is_some()),
+        ];
+        match keys.iter().find(|(_, given)| *given) {
+            Some((key, _)) => Err(format!("{what} is not a number and has no `{key}`; remove the key")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A list where there must be one, or where there must be none.
+fn list(what: &str, key: &str, given: Option<Vec<String>>) -> std::result::Result<Vec<String>, String> {
+    given.ok_or_else(|| format!("{what} needs the list `{key}`"))
+}
+
+fn no_list(what: &str, key: &str, given: Option<Vec<String>>) -> std::result::Result<(), String> {
+    if given.is_some() { Err(format!("{what} is a number and has no `{key}`; remove the key")) } else { Ok(()) }
+}
+
+impl TryFrom<FeatureForm> for Feature {
+    type Error = String;
+
+    fn try_from(form: FeatureForm) -> std::result::Result<Self, String> {
+        let FeatureForm { name, kind, unit, decimals, mean, deviation, least, greatest, categories } = form;
+        let what = format!("feature `{name}`");
+        let numbers = NumberKeys { decimals, mean, deviation, least, greatest };
+        let kind = match kind {
+            KindName::Continuous | KindName::Ordinal => {
+                no_list(&what, "categories", categories)?;
+                let scaling = numbers.complete(&what)?;
+                if matches!(kind, KindName::Ordinal) { Kind::Ordinal(scaling) } else { Kind::Continuous(scaling) }
+            }
+            KindName::Binary | KindName::Categorical => {
+                numbers.absent(&what)?;
+                let categories = list(&what, "categories", categories)?;
+                if matches!(kind, KindName::Binary) {
+                    Kind::Binary { categories }
+                } else {
+                    Kind::Categorical { categories }
+                }
+            }
+        };
+        Ok(Self { name, kind, unit })
+    }
+}
+
+impl From<Feature> for FeatureForm {
+    fn from(Feature { name, kind, unit }: Feature) -> Self {
+        let NumberKeys { decimals, mean, deviation, least, greatest } =
+            kind.scaling().map(NumberKeys::of).unwrap_or_default();
+        let (kind, categories) = match kind {
+            Kind::Continuous(_) => (KindName::Continuous, None),
+            Kind::Ordinal(_) => (KindName::Ordinal, None),
+            Kind::Binary { categories } => (KindName::Binary, Some(categories)),
+            Kind::Categorical { categories } => (KindName::Categorical, Some(categories)),
+        };
+        Self { name, kind, unit, decimals, mean, deviation, least, greatest, categories }
+    }
+}
+
+impl TryFrom<TargetForm> for Target {
+    type Error = String;
+
+    fn try_from(form: TargetForm) -> std::result::Result<Self, String> {
+        let TargetForm { name, task, unit, decimals, mean, deviation, least, greatest, classes } = form;
+        let what = format!("target `{name}`");
+        let numbers = NumberKeys { decimals, mean, deviation, least, greatest };
+        let task = match task {
+            TaskName::Classification => {
+                numbers.absent(&what)?;
+                Task::Classification { classes: list(&what, "classes", classes)? }
+            }
+            TaskName::Regression => {
+                no_list(&what, "classes", classes)?;
+                Task::Regression(numbers.complete(&what)?)
+            }
+        };
+        Ok(Self { name, task, unit })
+    }
+}
+
+impl From<Target> for TargetForm {
+    fn from(Target { name, task, unit }: Target) -> Self {
+        let (task, numbers, classes) = match task {
+            Task::Classification { classes } => (TaskName::Classification, NumberKeys::default(), Some(classes)),
+            Task::Regression(scaling) => (TaskName::Regression, NumberKeys::of(&scaling), None),
+        };
+        let NumberKeys { decimals, mean, deviation, least, greatest } = numbers;
+        Self { name, task, unit, decimals, mean, deviation, least, greatest, classes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Image;
+
+    const TEXT: &str = r#"[target]
+name = "default"
+task = "classification"
+classes = ["no", "yes"]
+
+[[features]]
+name = "age"
+kind = "continuous"
+unit = "years"
+decimals = 0
+mean = 35.4
+deviation = 9.25
+least = 21.0
+greatest = 79.0
+
+[[features]]
+name = "sex"
+kind = "binary"
+categories = ["1", "2"]
+"#;
+
+    fn read(text: &str) -> Result<Schema> {
+        Schema::from_toml(text, Path::new("schema.toml"))
+    }
+
+    fn problem(from: &str, to: &str) -> String {
+        assert!(TEXT.contains(from));
+        read(&TEXT.replace(from, to)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_text_is_read_and_written_as_people_would_write_it() {
+        assert_eq!(read(TEXT).unwrap().to_toml().unwrap(), TEXT);
+    }
+
+    #[test]
+    fn floats_survive_to_the_last_bit() {
+        let awkward = [0.1 + 0.2, 1e-300, 167_484.322_666_666_67, f64::MAX, -1.0 / 3.0, 129_747.661_567_203_88];
+        for value in awkward {
+            let scaling =
+                Scaling { mean: value, deviation: value.abs(), decimals: None, least: -1.0, greatest: value.abs() };
+            let schema = Schema {
+                target: Target { name: "y".into(), task: Task::Regression(scaling), unit: Some("NT$".into()) },
+                image: None,
+                features: vec![Feature { name: "x \"1\"\n".into(), kind: Kind::Ordinal(scaling), unit: None }],
+            };
+            assert_eq!(read(&schema.to_toml().unwrap()).unwrap(), schema);
+        }
+    }
+
+    #[test]
+    fn an_image_schema_survives() {
+        let schema =
+            Schema { image: Some(Image { channels: 1, height: 28, width: 28, maximum: 255.0 }), ..read(TEXT).unwrap() };
+        let schema = Schema { features: vec![], ..schema };
+        assert_eq!(read(&schema.to_toml().unwrap()).unwrap(), schema);
+    }
+
+    #[test]
+    fn whole_numbers_may_be_written_without_a_point() {
+        assert_eq!(read(&TEXT.replace("least = 21.0", "least = 21")).unwrap(), read(TEXT).unwrap());
+    }
+
+    #[test]
+    fn unknown_keys_are_named_with_file_and_line() {
+        let message = problem("unit = \"years\"", "units = \"years\"");
+        assert!(message.starts_with("schema.toml, line 9: unknown field `units`, expected one of"), "{message}");
+        let message = problem("task = ", "tsk = ");
+        assert!(message.starts_with("schema.toml, line 3: unknown field `tsk`"), "{message}");
+        assert!(problem("[target]", "colour = 1\n[target]").contains("unknown field `colour`"));
+    }
+
+    #[test]
+    fn keys_that_contradict_the_kind_are_named() {
+        assert!(problem("mean = 35.4\n", "").contains("feature `age` is a number and needs `mean`"));
+        assert!(
+            problem("kind = \"binary\"", "kind = \"binary\"\nmean = 1")
+                .contains("`sex` is not a number and has no `mean`")
+        );
+        assert!(
+            problem("kind = \"binary\"", "kind = \"ordinal\"").contains("`sex` is a number and has no `categories`")
+        );
+        assert!(problem("classes = [\"no\", \"yes\"]", "").contains("target `default` needs the list `classes`"));
+    }
+
+    #[test]
+    fn a_schema_that_parses_but_cannot_be_used_is_refused_with_its_file() {
+        let message = problem("deviation = 9.25", "deviation = 0.0");
+        assert_eq!(message, "schema.toml: feature `age` has deviation 0; it must be a positive number");
+    }
+}

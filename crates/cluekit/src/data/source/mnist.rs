@@ -1,0 +1,182 @@
+//! MNIST: 60 000 + 10 000 grey images of handwritten digits, 28 × 28.
+//!
+//! Read from the four IDX files of the original distribution; pixels become v / 255.
+
+use crate::data::idx::{self, Idx};
+use crate::data::{Dataset, Image, Samples, Schema, Source, Target, Targets, Task};
+use crate::error::{Error, Result};
+use std::path::{Path, PathBuf};
+
+const SIDE: usize = 28;
+const MAXIMUM: f64 = 255.0;
+
+/// Reads MNIST from the folder `directory`.
+pub fn load(directory: &Path) -> Result<Dataset> {
+    let [train_images, train_labels, test_images, test_labels] = find_files(directory)?;
+    let (train, train_sources) = read_split(&train_images, &train_labels)?;
+    let (test, test_sources) = read_split(&test_images, &test_labels)?;
+    let sources = [train_sources, test_sources].concat();
+    Ok(Dataset { name: "mnist".into(), schema: schema(), train, test, sources, notes: vec![] })
+}
+
+/// The names under which the file `part` (`train-images`), of `dimensions` dimensions, is known; the official first.
+pub(crate) fn names(part: &str, dimensions: u8) -> Vec<String> {
+    let stems = ["-", "."].map(|dot| format!("{part}{dot}idx{dimensions}-ubyte"));
+    stems.iter().flat_map(|stem| [format!("{stem}.gz"), stem.clone()]).collect()
+}
+
+fn find_files(directory: &Path) -> Result<[PathBuf; 4]> {
+    let parts = [("train-images", 3), ("train-labels", 1), ("t10k-images", 3), ("t10k-labels", 1)];
+    let mut missing = Vec::new();
+    let files = parts.map(|(part, dimensions)| {
+        let names = names(part, dimensions);
+        let found = names.iter().map(|name| directory.join(name)).find(|path| path.is_file());
+        found.unwrap_or_else(|| {
+            missing.push(names[0].clone());
+            PathBuf::new()
+        })
+    });
+    if missing.is_empty() {
+        return Ok(files);
+    }
+    let problem = format!("has no {}", missing.join(", "));
+    let remedy =
+        "run `clue data fetch mnist`, or name with --data DIR the folder whose subfolder mnist holds the files";
+    Err(Error::file(directory, format!("{problem}; {remedy}")))
+}
+
+fn read_split(images: &Path, labels: &Path) -> Result<(Samples, [Source; 2])> {
+    let pixels = idx::read(images, 3)?;
+    let digits = idx::read(labels, 1)?;
+    check_images(images, &pixels)?;
+    let (image_count, label_count) = (pixels.shape[0], digits.shape[0]);
+    if image_count != label_count {
+        let problem = format!("holds {label_count} labels for the {image_count} images of {}", images.display());
+        return Err(Error::file(labels, format!("{problem}; take both from the same distribution")));
+    }
+    if let Some(position) = digits.bytes.iter().position(|&digit| digit > 9) {
+        let digit = digits.bytes[position];
+        return Err(Error::file(labels, format!("label {position} (counted from 0) is {digit}, not one of 0 to 9")));
+    }
+    let x = pixels.bytes.iter().map(|&pixel| f32::from(pixel) / MAXIMUM as f32).collect();
+    let y = Targets::Classes(digits.bytes.iter().map(|&digit| u32::from(digit)).collect());
+    Ok((Samples { x, width: SIDE * SIDE, y }, [pixels.source, digits.source]))
+}
+
+fn check_images(path: &Path, images: &Idx) -> Result<()> {
+    let [count, height, width] = images.shape[..] else { unreachable!("three dimensions were asked for") };
+    if (height, width) != (SIDE, SIDE) {
+        return Err(Error::file(path, format!("holds images of {height} × {width}, not {SIDE} × {SIDE}")));
+    }
+    if count == 0 {
+        return Err(Error::file(path, "holds no image; download it again"));
+    }
+    Ok(())
+}
+
+fn schema() -> Schema {
+    let classes = (0..10).map(|digit| digit.to_string()).collect();
+    Schema {
+        target: Target { name: "digit".into(), task: Task::Classification { classes }, unit: None },
+        image: Some(Image { channels: 1, height: SIDE, width: SIDE, maximum: MAXIMUM }),
+        features: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::DataDir;
+    use crate::data::idx::tests::{encode, gzip};
+    use std::fs;
+
+    /// Two training images and one test image; gzipped and plain, with both kinds of name.
+    fn tiny() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, bytes: Vec<u8>| fs::write(folder.path().join(name), bytes).unwrap();
+        let mut pixels = vec![0; 2 * 784];
+        (pixels[1], pixels[784]) = (255, 51);
+        write("train-images-idx3-ubyte.gz", gzip(&encode(&[2, 28, 28], &pixels)));
+        write("train-labels-idx1-ubyte", encode(&[2], &[7, 0]));
+        write("t10k-images.idx3-ubyte", encode(&[1, 28, 28], &[0; 784]));
+        write("t10k-labels.idx1-ubyte.gz", gzip(&encode(&[1], &[9])));
+        folder
+    }
+
+    fn complaint(folder: &tempfile::TempDir) -> String {
+        load(folder.path()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn pixels_are_scaled_to_one_and_labels_are_digits() {
+        let mnist = load(tiny().path()).unwrap();
+        assert_eq!(mnist.train.row(0)[..3], [0.0, 1.0, 0.0]);
+        assert_eq!(mnist.train.row(1)[..2], [0.2, 0.0]); // 51 / 255
+        assert_eq!(mnist.train.y, Targets::Classes(vec![7, 0]));
+        assert_eq!(mnist.test.y, Targets::Classes(vec![9]));
+        let files: Vec<_> = mnist.sources.iter().map(|source| source.file.as_str()).collect();
+        let expected = ["train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte"];
+        assert_eq!(files, [&expected[..], &["t10k-images.idx3-ubyte", "t10k-labels.idx1-ubyte.gz"]].concat());
+    }
+
+    #[test]
+    fn missing_files_are_named_with_the_remedy() {
+        let folder = tiny();
+        fs::remove_file(folder.path().join("train-labels-idx1-ubyte")).unwrap();
+        let message = complaint(&folder);
+        assert!(message.contains("has no train-labels-idx1-ubyte.gz; run `clue data fetch mnist`"), "{message}");
+        assert!(message.contains("--data DIR"), "{message}");
+    }
+
+    #[test]
+    fn a_label_above_nine_is_named_with_its_position() {
+        let folder = tiny();
+        fs::write(folder.path().join("train-labels-idx1-ubyte"), encode(&[2], &[7, 10])).unwrap();
+        assert!(complaint(&folder).contains("label 1 (counted from 0) is 10"));
+    }
+
+    #[test]
+    fn labels_that_do_not_match_the_images_in_number_are_refused() {
+        let folder = tiny();
+        fs::write(folder.path().join("train-labels-idx1-ubyte"), encode(&[3], &[7, 1, 2])).unwrap();
+        assert!(complaint(&folder).contains("holds 3 labels for the 2 images"));
+    }
+
+    #[test]
+    fn images_of_another_size_are_refused() {
+        let folder = tiny();
+        fs::write(folder.path().join("t10k-images.idx3-ubyte"), encode(&[1, 2, 3], &[0; 6])).unwrap();
+        assert!(complaint(&folder).contains("images of 2 × 3, not 28 × 28"));
+        fs::write(folder.path().join("t10k-images.idx3-ubyte"), encode(&[0, 28, 28], &[])).unwrap();
+        assert!(complaint(&folder).contains("holds no image"));
+    }
+
+    /// The folder of the real files, or nothing (with a line that says so).
+    #[allow(clippy::print_stderr)]
+    fn real() -> Option<PathBuf> {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let beside = manifest.ancestors().map(|folder| folder.join("shared/data")).find(|folder| folder.is_dir());
+        let folder = DataDir::locate(beside.filter(|_| std::env::var_os("CLUE_DATA").is_none()).as_deref());
+        let folder = folder.path_of("mnist");
+        if find_files(&folder).is_err() {
+            eprintln!("skipped: {} has no MNIST; set CLUE_DATA to test with the real files", folder.display());
+            return None;
+        }
+        Some(folder)
+    }
+
+    #[test]
+    fn the_real_files_have_the_published_counts_and_means() {
+        let Some(folder) = real() else { return };
+        let mnist = load(&folder).unwrap();
+        let counts = |samples: &Samples| {
+            let Targets::Classes(labels) = &samples.y else { unreachable!() };
+            (0..10).map(|digit| labels.iter().filter(|&&label| label == digit).count()).collect::<Vec<_>>()
+        };
+        assert_eq!(counts(&mnist.train), [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]);
+        assert_eq!(counts(&mnist.test), [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]);
+        let mean = |samples: &Samples| samples.x.iter().map(|&v| f64::from(v)).sum::<f64>() / samples.x.len() as f64;
+        assert!((mean(&mnist.train) - 0.130_660).abs() < 1e-6);
+        assert!((mean(&mnist.test) - 0.132_515).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,137 @@
+//! The one error of the library: a fact, the values inside it, and the remedy.
+
+use std::path::{Path, PathBuf};
+
+/// What every fallible function of this crate returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong, in the words a user reads.
+///
+/// Messages are lower case, carry the offending value, and end with what to do about it. The command line adds
+/// context in front and prints the chain once.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be opened or read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+
+    /// A file could not be created, written or renamed into place.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+
+    /// A file was read but its contents are not what they should be.
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it and how to mend it.
+        problem: String,
+    },
+
+    /// One line of a text file is wrong.
+    #[error("{}, line {line}: {problem}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// What is wrong with it and how to mend it.
+        problem: String,
+    },
+
+    /// A setting has a value that cannot be used.
+    #[error("setting `{key}`: {problem}")]
+    Setting {
+        /// The setting's name as it is written in TOML and after `--set`.
+        key: String,
+        /// What is wrong with its value and what would be right.
+        problem: String,
+    },
+
+    /// The data cannot serve for what was asked.
+    #[error("{problem}")]
+    Data {
+        /// What is missing or contradictory, and what to do.
+        problem: String,
+    },
+
+    /// An array does not have the shape that the model expects.
+    #[error("{what} has shape {got:?}, expected {expected:?}")]
+    Shape {
+        /// Which array.
+        what: String,
+        /// The shape that was needed.
+        expected: Vec<usize>,
+        /// The shape that came.
+        got: Vec<usize>,
+    },
+
+    /// Training left the finite numbers.
+    #[error("training of the {model} diverged at epoch {epoch}: {quantity} is {value}; {remedy}")]
+    Diverged {
+        /// Which model was being trained.
+        model: String,
+        /// The epoch, counted from 1.
+        epoch: usize,
+        /// What became unusable.
+        quantity: &'static str,
+        /// Its value.
+        value: f64,
+        /// Which settings to change.
+        remedy: String,
+    },
+
+    /// Nothing more than a download went wrong, from every mirror.
+    #[error("could not fetch {name}: {problem}")]
+    Fetch {
+        /// The file that was to be fetched.
+        name: String,
+        /// What each mirror answered, and what to do.
+        problem: String,
+    },
+}
+
+impl Error {
+    /// An [`Error::File`]: the contents of `path` are not usable because of `problem`.
+    pub fn file(path: impl AsRef<Path>, problem: impl Into<String>) -> Self {
+        Self::File { path: path.as_ref().to_owned(), problem: problem.into() }
+    }
+
+    /// An [`Error::Line`] of the text file `path`; lines are counted from 1.
+    pub fn line(path: impl AsRef<Path>, line: u64, problem: impl Into<String>) -> Self {
+        Self::Line { path: path.as_ref().to_owned(), line, problem: problem.into() }
+    }
+
+    /// An [`Error::Setting`].
+    pub fn setting(key: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Setting { key: key.into(), problem: problem.into() }
+    }
+
+    /// An [`Error::Data`].
+    pub fn data(problem: impl Into<String>) -> Self {
+        Self::Data { problem: problem.into() }
+    }
+
+    /// Turns an I/O error into [`Error::Read`] of `path`: `File::open(p).map_err(Error::reading(p))`.
+    pub fn reading(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.as_ref().to_owned();
+        move |source| Self::Read { path, source }
+    }
+
+    /// Turns an I/O error into [`Error::Write`] of `path`.
+    pub fn writing(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.as_ref().to_owned();
+        move |source| Self::Write { path, source }
+    }
+}

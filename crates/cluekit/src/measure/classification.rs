@@ -1,0 +1,168 @@
+//! Scores of class probabilities against the true labels.
+//!
+//! With p the mean predictive of a row and y its label, means over the rows of
+//!
+//! - error: 1[argmax_c p_c ≠ y]
+//! - negative log likelihood: −log p_y, in nats
+//! - Brier score: Σ_c (p_c − 1[y = c])², the multi-class form, from 0 to 2
+
+use crate::error::{Error, Result};
+
+/// How far from 1 the probabilities of a row may sum, and how far outside \[0, 1\] each may lie.
+const TOLERANCE: f64 = 1e-3;
+
+/// The least probability that the negative log likelihood believes: one row costs at most 27.6 nats.
+const LEAST_PROBABILITY: f64 = 1e-12;
+
+/// Class probabilities of some rows beside their true labels, checked once.
+#[derive(Clone, Copy, Debug)]
+pub struct Predictions<'a> {
+    probabilities: &'a [f32],
+    classes: usize,
+    labels: &'a [u32],
+}
+
+impl<'a> Predictions<'a> {
+    /// Checks `probabilities`, row-major `[labels.len(), classes]`, each row the mean over the posterior samples.
+    pub fn new(probabilities: &'a [f32], classes: usize, labels: &'a [u32]) -> Result<Self> {
+        if labels.is_empty() {
+            return Err(Error::data("there is no prediction to measure; give at least one row"));
+        }
+        if classes == 0 || labels.len().checked_mul(classes) != Some(probabilities.len()) {
+            return Err(Error::data(format!(
+                "{} probabilities do not make {} rows of {classes} classes; give one row of probabilities a label",
+                probabilities.len(),
+                labels.len()
+            )));
+        }
+        for (index, (row, &label)) in probabilities.chunks_exact(classes).zip(labels).enumerate() {
+            check_row(index, row, label)?;
+        }
+        Ok(Self { probabilities, classes, labels })
+    }
+
+    /// How many rows there are; never 0.
+    #[expect(clippy::len_without_is_empty, reason = "there is always a row")]
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Each row's probabilities with its label.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&'a [f32], usize)> + use<'a> {
+        self.probabilities.chunks_exact(self.classes).zip(self.labels).map(|(row, &label)| (row, label as usize))
+    }
+
+    /// Whether each row's most probable class is not its label; of equal probabilities the lowest class counts.
+    pub fn wrong(&self) -> Vec<bool> {
+        self.rows().map(|(row, label)| most_probable(row) != label).collect()
+    }
+
+    /// Share of rows whose most probable class is not their label.
+    pub fn error(&self) -> f64 {
+        self.mean(|row, label| if most_probable(row) == label { 0.0 } else { 1.0 })
+    }
+
+    /// Negative log likelihood: mean of −log p_y in nats, with p_y clipped to \[1e-12, 1\].
+    pub fn nll(&self) -> f64 {
+        self.mean(|row, label| 0.0 - f64::from(row[label]).clamp(LEAST_PROBABILITY, 1.0).ln())
+    }
+
+    /// Brier score: mean of Σ_c (p_c − 1[y = c])², between 0 and 2.
+    pub fn brier(&self) -> f64 {
+        self.mean(|row, label| {
+            let squares = row.iter().enumerate().map(|(class, &p)| {
+                let truth = if class == label { 1.0 } else { 0.0 };
+                (f64::from(p) - truth).powi(2)
+            });
+            squares.sum()
+        })
+    }
+
+    fn mean(&self, score: impl Fn(&[f32], usize) -> f64) -> f64 {
+        self.rows().map(|(row, label)| score(row, label)).sum::<f64>() / self.len() as f64
+    }
+}
+
+/// The class with the greatest probability; the lowest one among equals.
+pub(super) fn most_probable(row: &[f32]) -> usize {
+    (1..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best })
+}
+
+fn check_row(index: usize, row: &[f32], label: u32) -> Result<()> {
+    if label as usize >= row.len() {
+        return Err(Error::data(format!(
+            "row {index} has label {label}, but there are {} classes, counted from 0",
+            row.len()
+        )));
+    }
+    let range = -TOLERANCE..=1.0 + TOLERANCE;
+    if let Some(p) = row.iter().find(|&&p| !range.contains(&f64::from(p))) {
+        return Err(Error::data(format!(
+            "row {index} has the probability {p}; each must lie between 0 and 1 (logits need a softmax first)"
+        )));
+    }
+    let sum: f64 = row.iter().map(|&p| f64::from(p)).sum();
+    if (sum - 1.0).abs() > TOLERANCE {
+        return Err(Error::data(format!(
+            "the probabilities of row {index} sum to {sum:.4}, expected 1; give the mean over the posterior samples"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assert_close;
+    use super::*;
+
+    fn problem(probabilities: &[f32], classes: usize, labels: &[u32]) -> String {
+        Predictions::new(probabilities, classes, labels).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn two_rows_have_scores_that_can_be_checked_by_hand() {
+        // Right with 0.8, and wrong with 0.25 for the label.
+        let predictions = Predictions::new(&[0.8, 0.2, 0.75, 0.25], 2, &[0, 1]).unwrap();
+        assert_eq!(predictions.wrong(), [false, true]);
+        assert_close(predictions.error(), 0.5, 1e-12);
+        // (−log 0.8 − log 0.25) / 2 = (0.223144 + 1.386294) / 2
+        assert_close(predictions.nll(), 0.804719, 1e-6);
+        // (2 · 0.2² + 2 · 0.75²) / 2
+        assert_close(predictions.brier(), 0.6025, 1e-6);
+    }
+
+    #[test]
+    fn of_equal_probabilities_the_lowest_class_is_chosen() {
+        assert_eq!(most_probable(&[0.2, 0.4, 0.4]), 1);
+        assert_close(Predictions::new(&[0.5, 0.5], 2, &[1]).unwrap().error(), 1.0, 0.0);
+    }
+
+    #[test]
+    fn certain_and_wrong_costs_a_finite_surprise_and_a_brier_score_of_two() {
+        let predictions = Predictions::new(&[1.0, 0.0], 2, &[1]).unwrap();
+        assert_close(predictions.nll(), 27.631021, 1e-6);
+        assert_close(predictions.brier(), 2.0, 0.0);
+    }
+
+    #[test]
+    fn certain_and_right_costs_a_positive_zero() {
+        let predictions = Predictions::new(&[1.0, 0.0], 2, &[0]).unwrap();
+        assert_eq!(format!("{:?}", predictions.nll()), "0.0");
+    }
+
+    #[test]
+    fn what_is_no_distribution_is_refused_with_its_row() {
+        assert!(problem(&[0.5, 0.5, 0.5, 0.4], 2, &[0, 1]).contains("row 1 sum to 0.9000"));
+        assert!(problem(&[1.5, -0.5], 2, &[0]).contains("row 0 has the probability 1.5"));
+        assert!(problem(&[f32::NAN, 1.0], 2, &[0]).contains("row 0 has the probability NaN"));
+        assert!(problem(&[0.5, 0.5], 2, &[2]).contains("label 2, but there are 2 classes"));
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_are_refused() {
+        assert!(problem(&[], 2, &[]).contains("no prediction"));
+        assert!(problem(&[1.0], 2, &[0]).contains("1 probabilities do not make 1 rows of 2 classes"));
+        assert!(problem(&[], 0, &[0]).contains("0 classes"));
+        assert!(problem(&[1.0], usize::MAX, &[0, 0]).contains("do not make"));
+    }
+}

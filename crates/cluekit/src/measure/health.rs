@@ -1,0 +1,113 @@
+//! The health of a run's models as one plain document: what `clue measure --json` prints.
+
+use super::{Coverage, Predictions, auroc, ece};
+use crate::error::{Error, Result};
+use serde::Serialize;
+
+/// The health of both models of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Health {
+    /// The model whose uncertainty is explained.
+    pub predictor: PredictorHealth,
+    /// The model of the inputs; none in a run that has only a predictor.
+    pub generative: Option<GenerativeHealth>,
+}
+
+/// The health of a predictor, by the kind of its task.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum PredictorHealth {
+    /// It predicts classes.
+    Classifier(ClassifierHealth),
+    /// It predicts values.
+    Regressor(RegressorHealth),
+}
+
+/// Scores of a classifier; less is better except for `auroc_errors`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassifierHealth {
+    /// Share of wrong labels.
+    pub error: f64,
+    /// Negative log likelihood in nats.
+    pub nll: f64,
+    /// Brier score, 0 to 2.
+    pub brier: f64,
+    /// Expected calibration error, 0 to 1.
+    pub ece: f64,
+    /// How well uncertainty spots errors, ½ being blind; none when all rows are right, or all wrong.
+    pub auroc_errors: Option<f64>,
+    /// Posterior samples in the mean predictive.
+    pub samples: usize,
+}
+
+/// Scores of a regressor in the units of the data.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RegressorHealth {
+    /// Root mean squared error.
+    pub rmse: f64,
+    /// Negative log likelihood in nats.
+    pub nll: f64,
+    /// Central intervals: what they claim and what they hold.
+    pub coverage: Vec<Coverage>,
+    /// Posterior samples in the prediction.
+    pub samples: usize,
+}
+
+/// Scores of a generative model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GenerativeHealth {
+    /// Evidence lower bound in nats, mean over rows; more is better.
+    pub elbo: f64,
+    /// ℓ₁ distance between a row and its reconstruction, mean over rows.
+    pub reconstruction_l1: f64,
+    /// Latent dimensions.
+    pub latent: usize,
+}
+
+impl ClassifierHealth {
+    /// Scores `predictions`, each made from `samples` posterior samples and as uncertain as `uncertainty` says.
+    pub fn of(predictions: &Predictions, uncertainty: &[f64], samples: usize) -> Result<Self> {
+        if uncertainty.len() != predictions.len() || uncertainty.iter().any(|u| u.is_nan()) {
+            return Err(Error::data(format!(
+                "{} uncertainties stand beside {} predictions; give one number for each, none of them NaN",
+                uncertainty.len(),
+                predictions.len()
+            )));
+        }
+        Ok(Self {
+            error: predictions.error(),
+            nll: predictions.nll(),
+            brier: predictions.brier(),
+            ece: ece(predictions),
+            auroc_errors: auroc(uncertainty, &predictions.wrong()),
+            samples,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uncertainty_that_is_higher_for_the_error_spots_it() {
+        let predictions = Predictions::new(&[0.9, 0.1, 0.6, 0.4], 2, &[0, 1]).unwrap();
+        let health = ClassifierHealth::of(&predictions, &[0.3, 0.7], 50).unwrap();
+        assert_eq!(health.auroc_errors, Some(1.0));
+        assert_eq!(health.samples, 50);
+    }
+
+    #[test]
+    fn without_an_error_there_is_nothing_to_spot() {
+        let predictions = Predictions::new(&[0.9, 0.1, 0.6, 0.4], 2, &[0, 0]).unwrap();
+        assert_eq!(ClassifierHealth::of(&predictions, &[0.3, 0.7], 50).unwrap().auroc_errors, None);
+    }
+
+    #[test]
+    fn uncertainties_that_do_not_match_the_predictions_are_refused() {
+        let predictions = Predictions::new(&[0.9, 0.1, 0.6, 0.4], 2, &[0, 1]).unwrap();
+        let problem = ClassifierHealth::of(&predictions, &[0.3], 50).unwrap_err().to_string();
+        assert!(problem.starts_with("1 uncertainties stand beside 2 predictions"));
+        assert!(ClassifierHealth::of(&predictions, &[0.3, f64::NAN], 50).is_err());
+    }
+}

@@ -1,0 +1,32 @@
+//! Measures: how healthy a predictor is.
+//!
+//! | question | answered by |
+//! |---|---|
+//! | how often is it wrong, and how surprised by the truth? | [`Predictions`]: error, negative log likelihood, Brier score |
+//! | does 80 % sure mean right 80 % of the time? | [`Reliability`], [`Coverage`] |
+//! | does its uncertainty point at its errors? | [`auroc`], [`RejectionCurve`] |
+//! | how far off are its values? | [`Gaussians`]: root mean squared error, negative log likelihood |
+//!
+//! All are functions of plain numbers, and every sum is taken in `f64`.
+
+mod calibration;
+mod classification;
+mod health;
+mod normal;
+mod ranking;
+mod regression;
+
+#[cfg(test)]
+mod laws;
+
+pub use calibration::{Bin, Reliability, ece};
+pub use classification::Predictions;
+pub use health::{ClassifierHealth, GenerativeHealth, Health, PredictorHealth, RegressorHealth};
+pub use normal::normal_quantile;
+pub use ranking::{RejectionCurve, RejectionPoint, auroc, rejection_curve};
+pub use regression::{Coverage, Gaussians, Interval, nll_mixture};
+
+#[cfg(test)]
+fn assert_close(got: f64, expected: f64, tolerance: f64) {
+    assert!((got - expected).abs() <= tolerance, "got {got}, expected {expected} within {tolerance}");
+}

@@ -1,0 +1,176 @@
+//! A multilayer perceptron with ReLUs: the network of one posterior sample.
+//!
+//! Its arrays are `layers.<i>.weight [out, in]` and `layers.<i>.bias [out]`.
+
+use super::parameters::{Layout, Weights};
+use super::training::{Batch, Trainable};
+use crate::data::{Targets, Task};
+use crate::seed::Rng;
+use crate::tensor::{Tensor, log_softmax, relu, softplus, tensor};
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The least variance that a Gaussian head can express, in units of the scaled target's variance.
+pub(super) const VARIANCE_FLOOR: f64 = 1e-4;
+
+/// What the last layer's numbers stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Head {
+    /// One logit for each class.
+    Classes(usize),
+    /// Mean m and s of a normal distribution with variance softplus(s) + 10⁻⁴, for a scaled target.
+    Gaussian,
+}
+
+impl Head {
+    /// The head that a task needs.
+    pub fn of(task: &Task) -> Self {
+        match task {
+            Task::Classification { classes } => Self::Classes(classes.len()),
+            Task::Regression(_) => Self::Gaussian,
+        }
+    }
+
+    /// How many numbers the last layer returns.
+    pub fn outputs(self) -> usize {
+        match self {
+            Self::Classes(classes) => classes,
+            Self::Gaussian => 2,
+        }
+    }
+}
+
+/// The shape of the network, with the dropout it is trained with.
+#[derive(Clone, Debug)]
+pub struct Mlp {
+    head: Head,
+    dropout: f64,
+    sizes: Vec<usize>,
+    layout: Arc<Layout>,
+}
+
+impl Mlp {
+    /// `inputs → hidden… → outputs of the head`; hidden activations are dropped with probability `dropout`.
+    pub fn new(inputs: usize, hidden: &[usize], head: Head, dropout: f64) -> Self {
+        let sizes: Vec<usize> = [&[inputs], hidden, &[head.outputs()]].concat();
+        let mut layout = Layout::default();
+        for (i, pair) in sizes.windows(2).enumerate() {
+            layout.push_linear(&format!("layers.{i}"), pair[0], pair[1]);
+        }
+        Self { head, dropout, sizes, layout: Arc::new(layout) }
+    }
+
+    /// Widths of the layers from the input to the output.
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// What the outputs stand for.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+
+    /// The probability with which a hidden activation is dropped.
+    pub fn dropout(&self) -> f64 {
+        self.dropout
+    }
+
+    /// The outputs for rows of `x`, with fresh dropout masks if there is dropout.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`
+    /// - returns: `[rows, outputs]`
+    pub fn forward(&self, weights: &Weights, x: Tensor<2>, rng: &mut Rng) -> Tensor<2> {
+        let last = self.sizes.len() - 2;
+        (0..=last).fold(x, |h, i| {
+            let h = weights.linear(&format!("layers.{i}"), h);
+            if i == last { h } else { self.drop(relu(h), rng) }
+        })
+    }
+
+    fn drop(&self, h: Tensor<2>, rng: &mut Rng) -> Tensor<2> {
+        if self.dropout <= 0.0 {
+            return h;
+        }
+        let shape = h.dims();
+        let mask = dropout_mask(self.dropout, shape[0] * shape[1], rng);
+        h * tensor(mask, shape)
+    }
+}
+
+/// Factors for activations: 0 with probability `rate`, else 1 / (1 − rate), so that the mean stays the same.
+pub(super) fn dropout_mask(rate: f64, len: usize, rng: &mut Rng) -> Vec<f32> {
+    let kept = (1.0 / (1.0 - rate)) as f32;
+    (0..len).map(|_| if rng.random_bool(rate) { 0.0 } else { kept }).collect()
+}
+
+impl Trainable for Mlp {
+    fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// Σ over rows of −log p(y | x).
+    fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Tensor<1> {
+        negative_log_likelihood(self.forward(weights, batch.x.clone(), rng), &batch.y, self.head)
+    }
+}
+
+/// Σ over rows of −log p(y | outputs); for a Gaussian head without the constant ½ log 2π.
+///
+/// # Shapes
+/// - `outputs`: `[rows, outputs of the head]`
+/// - returns: scalar
+pub fn negative_log_likelihood(outputs: Tensor<2>, targets: &Targets, head: Head) -> Tensor<1> {
+    let rows = targets.len();
+    match (targets, head) {
+        (Targets::Classes(labels), Head::Classes(classes)) => {
+            let mut chosen = vec![0.0; rows * classes];
+            for (row, &label) in labels.iter().enumerate() {
+                chosen[row * classes + label as usize] = 1.0;
+            }
+            (log_softmax(outputs, 1) * tensor(chosen, [rows, classes])).sum().neg()
+        }
+        (Targets::Values(values), Head::Gaussian) => {
+            let mean = outputs.clone().slice([0..rows, 0..1]);
+            let variance = softplus(outputs.slice([0..rows, 1..2]), 1.0) + VARIANCE_FLOOR;
+            let residual = mean - tensor(values.clone(), [rows, 1]);
+            (variance.clone().log() + residual.powi_scalar(2) / variance).sum() * 0.5
+        }
+        _ => unreachable!("head and targets both follow the schema's task"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::scalar;
+
+    #[test]
+    fn equal_logits_cost_log_of_the_number_of_classes() {
+        let outputs = tensor(vec![0.3; 8], [2, 4]);
+        let loss = negative_log_likelihood(outputs, &Targets::Classes(vec![0, 3]), Head::Classes(4));
+        assert!((scalar(loss) - 2.0 * 4f32.ln()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_gaussian_head_pays_for_its_residual_and_its_variance() {
+        // softplus(s) = ln(1 + eˢ) is 1 at s = ln(e − 1); the residual is 2: ½ (ln v + 4 / v), v = 1.0001.
+        let s = (1f32.exp() - 1.0).ln();
+        let loss =
+            negative_log_likelihood(tensor(vec![3.0, s], [1, 2]), &Targets::Values(vec![1.0]), Head::Gaussian);
+        let expected = 0.5 * (1.0001f32.ln() + 4.0 / 1.0001);
+        assert!((scalar(loss) - expected).abs() < 1e-5);
+    }
+
+    #[test]
+    fn a_mask_drops_its_share_and_keeps_the_mean() {
+        let mask = dropout_mask(0.25, 40_000, &mut crate::seed::Seed(1).stream("mask"));
+        let dropped = mask.iter().filter(|&&m| m < 0.5).count() as f64 / 40_000.0;
+        let mean = mask.iter().map(|&m| f64::from(m)).sum::<f64>() / 40_000.0;
+        // Three standard errors of a share of a quarter: 3 √(¼ · ¾ / 40 000) = 0.0065.
+        assert!((dropped - 0.25).abs() < 0.0065, "{dropped}");
+        assert!((mean - 1.0).abs() < 0.01, "{mean}");
+    }
+}

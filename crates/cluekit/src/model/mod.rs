@@ -1,0 +1,61 @@
+//! Models: what explains the data (generative) and what is to be explained (predictor).
+
+pub mod adam;
+pub mod bayesian;
+pub mod mlp;
+pub mod parameters;
+pub mod pipeline;
+pub mod plan;
+pub mod predictor;
+pub mod sghmc;
+pub mod stacked;
+pub mod store;
+pub mod training;
+pub mod vae;
+
+use crate::error::Result;
+use crate::tensor::Tensor;
+
+/// A predictor with a posterior: the model whose uncertainty is to be explained.
+pub trait Predictor: Send + Sync {
+    /// The predictive distribution of each row of `x`, one for each posterior sample.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`
+    fn predict(&self, x: &Tensor<2>) -> Result<Predictive>;
+}
+
+/// A generative model with a latent space to search in.
+pub trait Generative: Send + Sync {
+    /// How many dimensions the latent space has.
+    fn latent(&self) -> usize;
+
+    /// The encoder's mean μ_φ(z|x).
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`, returns: `[rows, latent]`
+    fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>>;
+
+    /// The decoder's mean μ_θ(x|z).
+    ///
+    /// # Shapes
+    /// - `z`: `[rows, latent]`, returns: `[rows, inputs]`
+    fn decode(&self, z: &Tensor<2>) -> Result<Tensor<2>>;
+}
+
+/// What S posterior samples say about some rows.
+#[derive(Clone, Debug)]
+pub enum Predictive {
+    /// Probabilities of classes.
+    Classes {
+        /// log p(y | x, θ_s): `[S, rows, classes]`.
+        log_probabilities: Tensor<3>,
+    },
+    /// Normal distributions of a scaled value.
+    Gaussian {
+        /// E[y | x, θ_s]: `[S, rows]`.
+        mean: Tensor<2>,
+        /// Var[y | x, θ_s]: `[S, rows]`.
+        variance: Tensor<2>,
+    },
+}

@@ -1,0 +1,55 @@
+//! From a dataset to a finished run folder: validation split, generative model, predictor.
+
+use super::mlp::Head;
+use super::plan::Plan;
+use super::predictor;
+use super::store::run::{Record, RunFolder};
+use super::training::{Rows, Session, order};
+use super::vae::{self, VaeNetwork, VaeShape};
+use crate::data::{Dataset, Samples};
+use crate::error::{Error, Result};
+use crate::observer::Observer;
+use crate::seed::Seed;
+
+/// Fewer rows than this teach a network nothing.
+const LEAST_ROWS: usize = 20;
+
+/// Trains both models of a run and writes them into its folder.
+///
+/// A model that is already there is kept and a checkpoint is continued, so calling this again after an interruption
+/// ends with the same bytes as an unbroken run.
+pub fn train_run(
+    folder: &RunFolder,
+    record: &Record,
+    plan: &Plan,
+    dataset: &Dataset,
+    seed: Seed,
+    observer: &mut dyn Observer,
+) -> Result<()> {
+    let checkpoint = folder.checkpoint()?;
+    let (train, validation) = validation_split(&dataset.train, plan.validation_share, seed)?;
+    let rows = Rows { train: &train, validation: &validation };
+    let mut session = Session { rows, seed, checkpoint: &checkpoint, observer };
+    if !folder.has_generative() {
+        let network = VaeNetwork::new(&VaeShape::from(&plan.generative), &dataset.schema)?;
+        folder.write_generative(&vae::train(&network, &plan.generative, &mut session)?)?;
+    }
+    if !folder.has_predictor() {
+        let head = Head::of(&dataset.schema.target.task);
+        folder.write_predictor(&predictor::train(&plan.predictor, train.width, head, &mut session)?)?;
+    }
+    folder.finish(record)
+}
+
+/// The rows to learn from and the rows to watch.
+fn validation_split(samples: &Samples, share: f64, seed: Seed) -> Result<(Samples, Samples)> {
+    if samples.len() < LEAST_ROWS {
+        return Err(Error::data(format!(
+            "there are {} rows to train on; at least {LEAST_ROWS} are needed",
+            samples.len()
+        )));
+    }
+    let rows = order(samples.len(), seed, "validation split", 0);
+    let (validation, train) = rows.split_at((samples.len() as f64 * share).round() as usize);
+    Ok((samples.select(train), samples.select(validation)))
+}

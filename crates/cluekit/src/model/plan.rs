@@ -1,0 +1,289 @@
+//! The settings of a training run: plain structs with defaults for each kind of data, a table in TOML.
+
+use super::bayesian::Sampler;
+use super::training::Fit;
+use crate::data::Schema;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Everything that `clue train` lets a user choose.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Share of the training rows that is held out to stop training and to choose settings on.
+    pub validation_share: f64,
+    /// The generative model.
+    pub generative: GenerativePlan,
+    /// The predictor.
+    pub predictor: PredictorPlan,
+}
+
+/// Settings of the generative model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GenerativePlan {
+    /// The networks of encoder and decoder.
+    pub architecture: Architecture,
+    /// Dimensions of the latent space.
+    pub latent: usize,
+    /// Width of the hidden layers.
+    pub width: usize,
+    /// Residual blocks in each of encoder and decoder.
+    pub depth: usize,
+    /// Channels of each halving of the image; used by `convolution` alone.
+    pub channels: Vec<usize>,
+    /// Training.
+    pub fit: Fit,
+}
+
+/// The networks of a VAE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Architecture {
+    /// Residual multilayer perceptrons.
+    Residual,
+    /// Convolutions that halve an image, and their transposes.
+    Convolution,
+}
+
+/// Settings of the predictor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PredictorPlan {
+    /// Where the posterior samples come from.
+    pub kind: PredictorKind,
+    /// Widths of the hidden layers.
+    pub hidden: Vec<usize>,
+    /// Posterior samples S: draws, members or masks. A plain network has one.
+    pub samples: usize,
+    /// Probability that a hidden activation is dropped; used by `dropout` alone.
+    pub dropout: f64,
+    /// Training with Adam; for `bayesian` it is the warm start of the chain.
+    pub fit: Fit,
+    /// The Markov chain; used by `bayesian` alone.
+    pub sampler: Sampler,
+}
+
+/// Where posterior samples come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PredictorKind {
+    /// Draws of a Markov chain over the weights.
+    Bayesian,
+    /// Networks trained from different starts.
+    Ensemble,
+    /// One network with fixed random masks.
+    Dropout,
+    /// One network.
+    Plain,
+}
+
+impl Plan {
+    /// The default settings for data of this schema and so many training rows.
+    pub fn for_data(schema: &Schema, rows: usize) -> Self {
+        match &schema.image {
+            Some(_) => Self::images(),
+            None => Self::tables(rows),
+        }
+    }
+
+    fn images() -> Self {
+        Self {
+            validation_share: 0.05,
+            generative: GenerativePlan {
+                architecture: Architecture::Residual,
+                latent: 20,
+                width: 400,
+                depth: 3,
+                channels: vec![32, 64],
+                fit: Fit { epochs: 40, batch: 256, learning_rate: 1e-3, weight_decay: 0.0, patience: 8 },
+            },
+            predictor: PredictorPlan {
+                kind: PredictorKind::Bayesian,
+                hidden: vec![400, 400],
+                samples: 50,
+                dropout: 0.2,
+                fit: Fit { epochs: 4, batch: 256, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
+                sampler: Sampler { step: 0.004, burn_in_epochs: 20, thinning_epochs: 2.0, ..Sampler::default() },
+            },
+        }
+    }
+
+    fn tables(rows: usize) -> Self {
+        // Small tables get small batches, so that an epoch has some steps in it.
+        let batch = (rows / 40).clamp(16, 256);
+        Self {
+            validation_share: 0.1,
+            generative: GenerativePlan {
+                architecture: Architecture::Residual,
+                latent: 8,
+                width: 100,
+                depth: 2,
+                channels: vec![],
+                fit: Fit { epochs: 60, batch, learning_rate: 1e-3, weight_decay: 0.0, patience: 10 },
+            },
+            predictor: PredictorPlan {
+                kind: PredictorKind::Bayesian,
+                hidden: vec![100, 100],
+                samples: 50,
+                dropout: 0.1,
+                fit: Fit { epochs: 5, batch, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
+                sampler: Sampler::default(),
+            },
+        }
+    }
+
+    /// This plan with some settings replaced, as a table in a TOML file or after `--set` gives them.
+    pub fn with(&self, overrides: &toml::Table) -> Result<Self> {
+        let mut table = toml::Table::try_from(self).expect("a plan is made of tables, numbers and strings");
+        merge(&mut table, overrides);
+        table.try_into().map_err(|problem: toml::de::Error| {
+            // The library's message ends in the path of the key; a person wants one line.
+            let lines: Vec<&str> = problem.message().lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            Error::setting(offending_key(self, overrides), lines.join(" "))
+        })
+    }
+
+    /// Checks every range and what belongs together.
+    pub fn validate(&self, schema: &Schema) -> Result<()> {
+        let check = |ok: bool, key: &str, problem: String| match ok {
+            true => Ok(()),
+            false => Err(Error::setting(key, problem)),
+        };
+        let (generative, predictor) = (&self.generative, &self.predictor);
+        let share = self.validation_share;
+        check((0.0..0.9).contains(&share), "validation_share", format!("must be at least 0 and below 0.9, got {share}"))?;
+        check(generative.latent > 0, "generative.latent", "must be positive, got 0".into())?;
+        check(generative.width > 0, "generative.width", "must be positive, got 0".into())?;
+        if generative.architecture == Architecture::Convolution {
+            let key = "generative.architecture";
+            check(schema.image.is_some(), key, "`convolution` needs images; choose `residual` for a table".into())?;
+            let positive = !generative.channels.is_empty() && generative.channels.iter().all(|&c| c > 0);
+            check(positive, "generative.channels", "needs at least one positive number, such as [32, 64]".into())?;
+        }
+        generative.fit.validate("generative.fit")?;
+        check(generative.fit.epochs > 0, "generative.fit.epochs", "must be positive, got 0".into())?;
+        check(predictor.samples > 0, "predictor.samples", "must be positive, got 0".into())?;
+        check(!predictor.hidden.contains(&0), "predictor.hidden", "every width must be positive".into())?;
+        let rate = predictor.dropout;
+        check((0.0..1.0).contains(&rate), "predictor.dropout", format!("must be at least 0 and below 1, got {rate}"))?;
+        predictor.fit.validate("predictor.fit")?;
+        match predictor.kind {
+            PredictorKind::Bayesian => predictor.sampler.validate("predictor.sampler"),
+            _ => check(predictor.fit.epochs > 0, "predictor.fit.epochs", "must be positive, got 0".into()),
+        }
+    }
+}
+
+/// Puts every value of `from` in its place in `into`.
+fn merge(into: &mut toml::Table, from: &toml::Table) {
+    for (key, value) in from {
+        match (into.get_mut(key), value) {
+            (Some(toml::Value::Table(inner)), toml::Value::Table(value)) => merge(inner, value),
+            _ => {
+                into.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// The first key of `overrides` that on its own makes the plan unreadable.
+fn offending_key(plan: &Plan, overrides: &toml::Table) -> String {
+    let mut pairs = Vec::new();
+    flatten(overrides, "", &mut pairs);
+    let unreadable = |key: &str, value: &toml::Value| {
+        let mut table = toml::Table::try_from(plan).expect("a plan is made of tables, numbers and strings");
+        merge(&mut table, &nested(key, value.clone()));
+        table.try_into::<Plan>().is_err()
+    };
+    let found = pairs.iter().find(|(key, value)| unreadable(key, value));
+    found.map_or_else(|| "plan".into(), |(key, _)| key.clone())
+}
+
+fn flatten(table: &toml::Table, prefix: &str, into: &mut Vec<(String, toml::Value)>) {
+    for (key, value) in table {
+        match value {
+            toml::Value::Table(inner) => flatten(inner, &format!("{prefix}{key}."), into),
+            value => into.push((format!("{prefix}{key}"), value.clone())),
+        }
+    }
+}
+
+/// `a.b.c` and a value as the table `{a = {b = {c = value}}}`.
+fn nested(key: &str, value: toml::Value) -> toml::Table {
+    let mut names = key.split('.').rev();
+    let last = names.next().unwrap_or_default();
+    let innermost = toml::Table::from_iter([(last.to_owned(), value)]);
+    names.fold(innermost, |table, name| toml::Table::from_iter([(name.to_owned(), toml::Value::Table(table))]))
+}
+
+/// A setting in the form `key=value`, as it stands after `--set`; a value that is no TOML is taken as a word.
+pub fn parse_setting(text: &str) -> Result<toml::Table> {
+    let Some((key, value)) = text.split_once('=') else {
+        return Err(Error::setting(text, "is not of the form key=value, such as predictor.samples=20"));
+    };
+    let (key, value) = (key.trim(), value.trim());
+    let parsed = toml::from_str::<toml::Table>(&format!("value = {value}")).ok();
+    let parsed = parsed.and_then(|mut table| table.remove("value"));
+    Ok(nested(key, parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Request, load, DataDir};
+
+    fn plan() -> Plan {
+        Plan::tables(2000)
+    }
+
+    fn set(text: &str) -> Result<Plan> {
+        plan().with(&parse_setting(text)?)
+    }
+
+    #[test]
+    fn a_setting_replaces_one_value_and_leaves_the_rest() {
+        let changed = set("predictor.sampler.step = 0.5").unwrap();
+        assert_eq!(changed.predictor.sampler.step, 0.5);
+        assert_eq!(changed.generative, plan().generative);
+        assert_eq!(set("predictor.kind=ensemble").unwrap().predictor.kind, PredictorKind::Ensemble);
+        assert_eq!(set("predictor.hidden=[3, 4]").unwrap().predictor.hidden, vec![3, 4]);
+        assert_eq!(set("generative.fit.learning_rate=1").unwrap().generative.fit.learning_rate, 1.0);
+    }
+
+    #[test]
+    fn an_unknown_or_misplaced_setting_is_named() {
+        let error = set("predictor.radios=2").unwrap_err().to_string();
+        assert!(error.starts_with("setting `predictor.radios`") && error.contains("unknown field `radios`"), "{error}");
+        assert!(error.contains("`samples`"), "{error}");
+        let error = set("predictor.samples=many").unwrap_err().to_string();
+        assert!(error.starts_with("setting `predictor.samples`"), "{error}");
+        let error = set("predictor.samples").unwrap_err().to_string();
+        assert!(error.contains("key=value"), "{error}");
+    }
+
+    #[test]
+    fn a_plan_survives_its_own_toml() {
+        let text = toml::to_string(&plan()).unwrap();
+        assert_eq!(toml::from_str::<Plan>(&text).unwrap(), plan());
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused_by_name() {
+        let schema = load(&Request::new("moons"), None, &DataDir::locate(None)).unwrap().schema;
+        plan().validate(&schema).unwrap();
+        for (setting, key) in [
+            ("validation_share=0.95", "validation_share"),
+            ("generative.latent=0", "generative.latent"),
+            ("generative.architecture=convolution", "generative.architecture"),
+            ("generative.fit.learning_rate=-1", "generative.fit.learning_rate"),
+            ("predictor.samples=0", "predictor.samples"),
+            ("predictor.dropout=1.0", "predictor.dropout"),
+            ("predictor.sampler.step=0.0", "predictor.sampler.step"),
+            ("predictor.sampler.friction=2.0", "predictor.sampler.friction"),
+        ] {
+            let error = set(setting).unwrap().validate(&schema).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("setting `{key}`")), "{error}");
+        }
+    }
+}

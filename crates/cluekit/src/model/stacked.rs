@@ -1,0 +1,178 @@
+//! Every predictor of this crate at prediction time: S networks of one shape, stacked.
+//!
+//! The posterior samples of a Bayesian network, the members of an ensemble, the masked copies of a dropout network and
+//! a plain network (S = 1) are all arrays `layers.<i>.weight [S, out, in]` and `layers.<i>.bias [S, out]`.
+
+use super::mlp::{Head, Mlp, VARIANCE_FLOOR, dropout_mask};
+use super::parameters::{Layout, Parameters};
+use super::training::Trainable;
+use super::{Predictive, Predictor};
+use crate::error::{Error, Result};
+use crate::seed::Seed;
+use crate::tensor::{Tensor, log_softmax, relu, softplus, tensor};
+use std::sync::Arc;
+
+/// S multilayer perceptrons that see the same inputs.
+#[derive(Clone, Debug)]
+pub struct Stacked {
+    head: Head,
+    samples: usize,
+    inputs: usize,
+    /// `([S, in, out], [S, 1, out])` for each layer.
+    layers: Vec<(Tensor<3>, Tensor<3>)>,
+}
+
+impl Stacked {
+    /// The network for stacked arrays, as they lie in `predictor.safetensors`.
+    pub fn new(parameters: &Parameters, head: Head) -> Result<Self> {
+        let entries = parameters.layout().entries();
+        let array = |i: usize| &parameters.values[entries[i].range()];
+        let mut layers = Vec::new();
+        for i in (0..entries.len()).step_by(2) {
+            let [samples, outputs, inputs] = entries[i].shape[..] else {
+                return Err(Error::data(format!("{} needs the shape [S, out, in]", entries[i].name)));
+            };
+            let weight = tensor(array(i).to_vec(), [samples, outputs, inputs]).swap_dims(1, 2);
+            layers.push((weight, tensor(array(i + 1).to_vec(), [samples, 1, outputs])));
+        }
+        let [samples, inputs, _] = layers.first().ok_or_else(|| Error::data("a predictor needs a layer"))?.0.dims();
+        Ok(Self { head, samples, inputs, layers })
+    }
+
+    /// How many networks are stacked: S.
+    pub fn samples(&self) -> usize {
+        self.samples
+    }
+
+    /// How many columns an input has.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// What the outputs stand for.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+
+    /// The outputs of the last layer.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`
+    /// - returns: `[S, rows, outputs]`
+    fn outputs(&self, x: &Tensor<2>) -> Tensor<3> {
+        let last = self.layers.len() - 1;
+        let x: Tensor<3> = x.clone().unsqueeze();
+        self.layers.iter().enumerate().fold(x, |h, (i, (weight, bias))| {
+            let h = h.matmul(weight.clone()) + bias.clone();
+            if i == last { h } else { relu(h) }
+        })
+    }
+}
+
+impl Predictor for Stacked {
+    fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
+        let [rows, inputs] = x.dims();
+        if inputs != self.inputs {
+            return Err(Error::Shape { what: "the input".into(), expected: vec![rows, self.inputs], got: vec![rows, inputs] });
+        }
+        let outputs = self.outputs(x);
+        Ok(match self.head {
+            Head::Classes(_) => Predictive::Classes { log_probabilities: log_softmax(outputs, 2) },
+            Head::Gaussian => Predictive::Gaussian {
+                mean: outputs.clone().slice([0..self.samples, 0..rows, 0..1]).squeeze_dim(2),
+                variance: softplus(outputs.slice([0..self.samples, 0..rows, 1..2]).squeeze_dim(2), 1.0) + VARIANCE_FLOOR,
+            },
+        })
+    }
+}
+
+/// The layout of S stacked copies of a network: every shape with S in front.
+pub fn stacked_layout(layout: &Layout, samples: usize) -> Layout {
+    let mut stacked = Layout::default();
+    for entry in layout.entries() {
+        stacked.push(&entry.name, &[&[samples], entry.shape.as_slice()].concat());
+    }
+    stacked
+}
+
+/// Networks of one layout as one stacked array for each of theirs.
+pub fn stack(networks: &[Vec<f32>], layout: &Layout) -> Parameters {
+    let stacked = Arc::new(stacked_layout(layout, networks.len()));
+    let mut values = Vec::with_capacity(stacked.len());
+    for entry in layout.entries() {
+        for network in networks {
+            values.extend_from_slice(&network[entry.range()]);
+        }
+    }
+    Parameters::new(stacked, values).expect("as many numbers as the layout has places")
+}
+
+/// The masked copies of a dropout network: fixed masks, so that the same input always gets the same answer and the
+/// answer changes smoothly with the input.
+///
+/// Dropping activation j of layer i is the same as scaling column j of the next layer's weight.
+pub fn masked_copies(network: &Mlp, parameters: &[f32], samples: usize, seed: Seed) -> Vec<Vec<f32>> {
+    let weights: Vec<_> = network.layout().entries().iter().filter(|entry| entry.shape.len() == 2).collect();
+    (0..samples)
+        .map(|sample| {
+            let mut rng = seed.numbered("dropout masks", sample as u64);
+            let mut copy = parameters.to_vec();
+            for entry in &weights[1..] {
+                let columns = entry.shape[1];
+                let mask = dropout_mask(network.dropout(), columns, &mut rng);
+                for row in copy[entry.range()].chunks_mut(columns) {
+                    row.iter_mut().zip(&mask).for_each(|(w, m)| *w *= m);
+                }
+            }
+            copy
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::parameters::Weights;
+    use crate::tensor::values;
+
+    fn rows() -> Tensor<2> {
+        tensor(vec![0.2, -1.0, 0.7, 0.4, 1.5, -0.3], [2, 3])
+    }
+
+    #[test]
+    fn each_slice_is_the_network_it_was_stacked_from() {
+        let network = Mlp::new(3, &[4], Head::Classes(2), 0.0);
+        let mut rng = Seed(3).stream("init");
+        let members: Vec<_> = (0..3).map(|_| Parameters::initial(network.layout().clone(), &mut rng)).collect();
+        let networks: Vec<Vec<f32>> = members.iter().map(|member| member.values.clone()).collect();
+        let stacked = Stacked::new(&stack(&networks, network.layout()), Head::Classes(2)).unwrap();
+        let Predictive::Classes { log_probabilities } = stacked.predict(&rows()).unwrap() else { panic!("classes") };
+        let all = values(log_probabilities);
+        for (s, member) in members.iter().enumerate() {
+            let alone = log_softmax(network.forward(&Weights::frozen(member), rows(), &mut rng), 1);
+            for (a, b) in values(alone).iter().zip(&all[s * 4..]) {
+                assert!((a - b).abs() < 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn masked_copies_are_the_same_every_time_and_differ_among_themselves() {
+        let network = Mlp::new(3, &[8, 8], Head::Classes(2), 0.5);
+        let parameters = Parameters::initial(network.layout().clone(), &mut Seed(3).stream("init"));
+        let copies = masked_copies(&network, &parameters.values, 4, Seed(9));
+        assert_eq!(copies, masked_copies(&network, &parameters.values, 4, Seed(9)));
+        assert_ne!(copies[0], copies[1]);
+        // The first layer sees the input, which is never dropped.
+        assert_eq!(copies[0][..3 * 8], parameters.values[..3 * 8]);
+    }
+
+    #[test]
+    fn an_input_of_another_width_is_refused() {
+        let network = Mlp::new(3, &[4], Head::Classes(2), 0.0);
+        let parameters = Parameters::initial(network.layout().clone(), &mut Seed(3).stream("init"));
+        let stacked = Stacked::new(&stack(&[parameters.values], network.layout()), Head::Classes(2)).unwrap();
+        let error = stacked.predict(&tensor(vec![0.0; 4], [2, 2])).unwrap_err();
+        assert_eq!(error.to_string(), "the input has shape [2, 2], expected [2, 3]");
+    }
+}

@@ -1,0 +1,8 @@
+//! The run folder: everything that a run knows, in files that another program can read and write.
+//!
+//! The one room beside `data` that opens files.
+
+pub mod checkpoint;
+pub mod files;
+pub mod run;
+pub mod weights;

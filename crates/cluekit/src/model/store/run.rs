@@ -1,0 +1,243 @@
+//! `runs/<name>/`: `run.toml`, `schema.toml`, `generative.safetensors`, `predictor.safetensors`.
+//!
+//! `docs/run-folder.md` describes every file for other programs.
+
+use super::checkpoint::Checkpoint;
+use super::files::{create_folder, write_whole};
+use super::weights::{Arrays, write_weights};
+use crate::data::{Request, Schema, Source, sha256_hex};
+use crate::error::{Error, Result};
+use crate::model::mlp::{Head, Mlp};
+use crate::model::parameters::Parameters;
+use crate::model::plan::{Architecture, Plan};
+use crate::model::stacked::{Stacked, stacked_layout};
+use crate::model::training::Trainable;
+use crate::model::vae::{Vae, VaeNetwork, VaeShape};
+use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The version of the folder's layout.
+const FORMAT: u32 = 1;
+/// The files whose hashes `run.toml` holds.
+const HASHED: [&str; 3] = ["schema.toml", "generative.safetensors", "predictor.safetensors"];
+
+/// What `run.toml` says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Version of the folder's layout.
+    pub format: u32,
+    /// The versions that made the run.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub versions: BTreeMap<String, String>,
+    /// Where all randomness of training came from.
+    #[serde(default)]
+    pub seed: Seed,
+    /// Which data, and how it was read and split.
+    pub dataset: Request,
+    /// The files that the data was read from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
+    /// Every setting that was used; absent in a run whose weights were made elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
+    /// SHA-256 of the folder's files; a file without an entry is not checked.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hashes: BTreeMap<String, String>,
+}
+
+impl Record {
+    /// The record of a run that is about to begin.
+    pub fn new(dataset: Request, sources: Vec<Source>, plan: Plan, seed: Seed) -> Self {
+        let versions = [("cluekit", env!("CARGO_PKG_VERSION")), ("burn", "0.22.1")];
+        Self {
+            format: FORMAT,
+            versions: versions.iter().map(|(name, version)| (name.to_string(), version.to_string())).collect(),
+            seed,
+            dataset,
+            sources,
+            plan: Some(plan),
+            hashes: BTreeMap::new(),
+        }
+    }
+}
+
+/// A run folder.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// The folder at `path`, whether it is there or not.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Whether it holds a run, finished or not.
+    pub fn exists(&self) -> bool {
+        self.file("run.toml").exists()
+    }
+
+    /// Begins a run: creates the folder and writes what is known before training.
+    pub fn begin(&self, record: &Record, schema: &Schema) -> Result<()> {
+        create_folder(&self.path)?;
+        write_whole(&self.file("schema.toml"), schema.to_toml()?.as_bytes())?;
+        self.write_record(record)
+    }
+
+    /// Ends a run: notes the hashes of its files and removes the checkpoint.
+    pub fn finish(&self, record: &Record) -> Result<()> {
+        let mut record = record.clone();
+        for name in HASHED {
+            let path = self.file(name);
+            if path.exists() {
+                let bytes = fs::read(&path).map_err(Error::reading(&path))?;
+                record.hashes.insert(name.into(), sha256_hex(&bytes));
+            }
+        }
+        self.write_record(&record)?;
+        self.checkpoint()?.clear()
+    }
+
+    /// Removes what an earlier run left: its models, its results, its checkpoint.
+    pub fn clear(&self) -> Result<()> {
+        for name in HASHED.iter().chain(&["run.toml"]) {
+            let path = self.file(name);
+            if path.exists() {
+                fs::remove_file(&path).map_err(Error::writing(&path))?;
+            }
+        }
+        match self.file("checkpoint").exists() {
+            true => self.checkpoint()?.clear(),
+            false => Ok(()),
+        }
+    }
+
+    /// Where training keeps what a resumed run needs.
+    pub fn checkpoint(&self) -> Result<Checkpoint> {
+        Checkpoint::in_folder(&self.file("checkpoint"))
+    }
+
+    /// Writes the generative model's weights.
+    pub fn write_generative(&self, parameters: &Parameters) -> Result<()> {
+        write_weights(&self.file("generative.safetensors"), parameters)
+    }
+
+    /// Writes the predictor's stacked weights.
+    pub fn write_predictor(&self, parameters: &Parameters) -> Result<()> {
+        write_weights(&self.file("predictor.safetensors"), parameters)
+    }
+
+    /// Whether the generative model is trained.
+    pub fn has_generative(&self) -> bool {
+        self.file("generative.safetensors").exists()
+    }
+
+    /// Whether the predictor is trained.
+    pub fn has_predictor(&self) -> bool {
+        self.file("predictor.safetensors").exists()
+    }
+
+    fn write_record(&self, record: &Record) -> Result<()> {
+        let text = toml::to_string(record).expect("a record is made of tables, numbers and strings");
+        write_whole(&self.file("run.toml"), text.as_bytes())
+    }
+
+    /// What `run.toml` says.
+    pub fn record(&self) -> Result<Record> {
+        let path = self.file("run.toml");
+        if !self.path.exists() {
+            return Err(Error::file(&self.path, "is not there; `clue train DATASET --out RUN` makes a run"));
+        }
+        let text = self.text("run.toml")?;
+        let record: Record = toml::from_str(&text).map_err(|problem| Error::file(&path, problem.to_string().trim_end()))?;
+        match record.format {
+            FORMAT => Ok(record),
+            other => Err(Error::file(&path, format!("has format {other}, this version reads {FORMAT}"))),
+        }
+    }
+
+    /// What `schema.toml` says.
+    pub fn schema(&self) -> Result<Schema> {
+        self.check_hash("schema.toml")?;
+        Schema::from_toml(&self.text("schema.toml")?, &self.file("schema.toml"))
+    }
+
+    /// The trained predictor.
+    pub fn predictor(&self, schema: &Schema) -> Result<Stacked> {
+        self.check_hash("predictor.safetensors")?;
+        let arrays = Arrays::read(&self.file("predictor.safetensors"))?;
+        let head = Head::of(&schema.target.task);
+        // The widths of hidden layers and S are whatever the file holds; what must fit is how they follow each other.
+        let first = arrays.shape("layers.0.weight").map(<[usize]>::to_vec);
+        let samples = first.and_then(|shape| shape.first().copied()).unwrap_or(1);
+        let widths = (0..).map_while(|i| arrays.shape(&format!("layers.{i}.weight")));
+        let mut hidden: Vec<usize> = widths.filter_map(|shape| shape.get(1).copied()).collect();
+        hidden.pop();
+        let network = Mlp::new(schema.width(), &hidden, head, 0.0);
+        let parameters = arrays.matching(Arc::new(stacked_layout(network.layout(), samples)))?;
+        Stacked::new(&parameters, head)
+    }
+
+    /// The trained generative model.
+    pub fn generative(&self, schema: &Schema) -> Result<Vae> {
+        self.check_hash("generative.safetensors")?;
+        let arrays = Arrays::read(&self.file("generative.safetensors"))?;
+        let network = VaeNetwork::new(&shape_of_vae(&arrays), schema)?;
+        let parameters = arrays.matching(network.layout().clone())?;
+        Ok(Vae::new(network, &parameters))
+    }
+
+    fn text(&self, name: &str) -> Result<String> {
+        let path = self.file(name);
+        fs::read_to_string(&path).map_err(Error::reading(&path))
+    }
+
+    fn check_hash(&self, name: &str) -> Result<()> {
+        let Some(expected) = self.record()?.hashes.remove(name) else { return Ok(()) };
+        let path = self.file(name);
+        let got = sha256_hex(&fs::read(&path).map_err(Error::reading(&path))?);
+        match got == expected {
+            true => Ok(()),
+            false => Err(Error::file(
+                &path,
+                format!(
+                    "has changed since the run was made: its SHA-256 is {got}, run.toml says {expected}; restore it, \
+                     or delete its line under [hashes] in run.toml if the change was meant"
+                ),
+            )),
+        }
+    }
+}
+
+/// The shape of a VAE from the arrays of its file, so that a file made elsewhere needs no settings beside it.
+fn shape_of_vae(arrays: &Arrays) -> VaeShape {
+    let side = |name: &str, axis: usize| arrays.shape(name).and_then(|shape| shape.get(axis).copied()).unwrap_or(1);
+    let numbered = |i: usize, name: &str| format!("encoder.{name}.{i}.weight");
+    let count = |name: &str| (0..).take_while(|&i| arrays.shape(&numbered(i, name)).is_some()).count();
+    let channels: Vec<usize> =
+        (0..count("convolutions")).map(|i| side(&numbered(i, "convolutions"), 0)).collect();
+    let architecture = if channels.is_empty() { Architecture::Residual } else { Architecture::Convolution };
+    VaeShape {
+        architecture,
+        latent: side("decoder.input.weight", 1),
+        width: side("decoder.input.weight", 0),
+        depth: count("blocks"),
+        channels,
+    }
+}

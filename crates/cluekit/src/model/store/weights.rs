@@ -1,0 +1,151 @@
+//! Weights as safetensors: written from a layout, read with every difference named.
+
+use super::files::write_whole;
+use crate::error::{Error, Result};
+use crate::model::parameters::{Layout, Parameters};
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Differences named in one message; a file of another model would otherwise list hundreds.
+const MOST_DIFFERENCES: usize = 6;
+
+/// Writes parameters under their names.
+pub fn write_weights(path: &Path, parameters: &Parameters) -> Result<()> {
+    let bytes: Vec<u8> = parameters.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let views = parameters.layout().entries().iter().map(|entry| {
+        let data = &bytes[4 * entry.range().start..4 * entry.range().end];
+        (&entry.name, TensorView::new(Dtype::F32, entry.shape.clone(), data).expect("the layout's own bytes"))
+    });
+    write_whole(path, &safetensors::serialize(views, None).expect("names and shapes come from a layout"))
+}
+
+/// The arrays of a weights file.
+#[derive(Clone, Debug)]
+pub struct Arrays {
+    path: PathBuf,
+    arrays: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
+}
+
+impl Arrays {
+    /// Reads every array; they must be finite numbers of type F32.
+    pub fn read(path: &Path) -> Result<Self> {
+        let bytes = fs::read(path).map_err(Error::reading(path))?;
+        let file = SafeTensors::deserialize(&bytes).map_err(|problem| {
+            let remedy = "it may be cut short: copy or train it again";
+            Error::file(path, format!("is no whole safetensors file ({problem}); {remedy}"))
+        })?;
+        let mut arrays = BTreeMap::new();
+        for (name, view) in file.iter() {
+            if view.dtype() != Dtype::F32 {
+                let problem = format!("`{name}` has the type {:?}, expected F32; save it as 32-bit floats", view.dtype());
+                return Err(Error::file(path, problem));
+            }
+            let values: Vec<f32> =
+                view.data().chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().expect("four bytes"))).collect();
+            if let Some(position) = values.iter().position(|value| !value.is_finite()) {
+                let problem = format!("`{name}` holds {} at position {position}; train it again", values[position]);
+                return Err(Error::file(path, problem));
+            }
+            arrays.insert(name.to_owned(), (view.shape().to_vec(), values));
+        }
+        Ok(Self { path: path.to_owned(), arrays })
+    }
+
+    /// The file they came from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The shape of the array called `name`, if it is there.
+    pub fn shape(&self, name: &str) -> Option<&[usize]> {
+        self.arrays.get(name).map(|(shape, _)| shape.as_slice())
+    }
+
+    /// The arrays in the order of `layout`, which must name exactly these with exactly these shapes.
+    pub fn matching(mut self, layout: Arc<Layout>) -> Result<Parameters> {
+        let mut differences = Vec::new();
+        let mut values = Vec::with_capacity(layout.len());
+        for entry in layout.entries() {
+            match self.arrays.remove(&entry.name) {
+                Some((shape, array)) if shape == entry.shape => values.extend(array),
+                Some((shape, _)) => {
+                    differences.push(format!("`{}` has shape {shape:?}, expected {:?}", entry.name, entry.shape));
+                }
+                None => differences.push(format!("`{}` {:?} is missing", entry.name, entry.shape)),
+            }
+        }
+        differences.extend(self.arrays.keys().map(|name| format!("`{name}` is not expected")));
+        if differences.is_empty() {
+            return Parameters::new(layout, values);
+        }
+        let more = differences.len().saturating_sub(MOST_DIFFERENCES);
+        differences.truncate(MOST_DIFFERENCES);
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        Err(Error::file(
+            &self.path,
+            format!("does not fit its model: {}{more}; docs/run-folder.md lists the arrays", differences.join("; ")),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(shape: &[usize]) -> Arc<Layout> {
+        let mut layout = Layout::default();
+        layout.push("a", shape);
+        layout.push("b", &[1]);
+        Arc::new(layout)
+    }
+
+    fn written() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("w.safetensors");
+        let parameters = Parameters::new(layout(&[2, 1]), vec![1.0, 2.0, 3.0]).unwrap();
+        write_weights(&path, &parameters).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn weights_come_back_as_they_were() {
+        let (_folder, path) = written();
+        let back = Arrays::read(&path).unwrap().matching(layout(&[2, 1])).unwrap();
+        assert_eq!(back.values, vec![1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn every_difference_is_named() {
+        let (_folder, path) = written();
+        let mut other = Layout::default();
+        other.push("a", &[1, 2]);
+        other.push("c", &[4]);
+        let error = Arrays::read(&path).unwrap().matching(Arc::new(other)).unwrap_err().to_string();
+        for part in ["`a` has shape [2, 1], expected [1, 2]", "`c` [4] is missing", "`b` is not expected"] {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_cut_short_says_so() {
+        let (_folder, path) = written();
+        let bytes = fs::read(&path).unwrap();
+        for len in [0, 5, bytes.len() - 1] {
+            fs::write(&path, &bytes[..len]).unwrap();
+            let error = Arrays::read(&path).unwrap_err().to_string();
+            assert!(error.contains("w.safetensors") && error.contains("cut short"), "{error}");
+        }
+    }
+
+    #[test]
+    fn weights_that_are_no_numbers_are_refused() {
+        let (_folder, path) = written();
+        write_weights(&path, &Parameters::new(layout(&[2, 1]), vec![1.0, f32::NAN, 3.0]).unwrap()).unwrap();
+        let error = Arrays::read(&path).unwrap_err().to_string();
+        assert!(error.contains("`a` holds NaN at position 1"), "{error}");
+    }
+}

@@ -1,0 +1,264 @@
+//! Training by gradient descent: batches, shards, validation, early stopping.
+
+use super::adam::Adam;
+use super::parameters::{Layout, Parameters, Weights};
+use super::store::checkpoint::{Checkpoint, Snapshot};
+use crate::data::{Samples, Targets};
+use crate::error::{Error, Result};
+use crate::observer::{Observer, Progress};
+use crate::parallel::{SHARD, over_shards};
+use crate::seed::{Rng, Seed};
+use crate::tensor::{Tensor, scalar, tensor};
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Rows as a network sees them.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Encoded inputs, `[rows, inputs]`.
+    pub x: Tensor<2>,
+    /// One target a row.
+    pub y: Targets,
+}
+
+impl Batch {
+    /// The rows of `samples` at `indices`.
+    pub fn of(samples: &Samples, indices: &[usize]) -> Self {
+        let rows = samples.select(indices);
+        Self { x: tensor(rows.x, [indices.len(), rows.width]), y: rows.y }
+    }
+}
+
+/// A network that can be trained.
+pub trait Trainable: Sync {
+    /// Names, shapes and places of its parameters.
+    fn layout(&self) -> &Arc<Layout>;
+
+    /// The loss summed over the rows of `batch`; `rng` serves a loss that draws (dropout, latent noise).
+    fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Tensor<1>;
+}
+
+/// Settings of training with Adam.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fit {
+    /// Most passes over the training rows.
+    pub epochs: usize,
+    /// Rows in a step.
+    pub batch: usize,
+    /// Adam's learning rate at the start; it falls to a hundredth of this along a cosine.
+    pub learning_rate: f64,
+    /// Decoupled weight decay.
+    pub weight_decay: f64,
+    /// Epochs without a better validation loss after which training stops; 0 never stops early.
+    pub patience: usize,
+}
+
+impl Fit {
+    /// Checks the ranges; `key` is where these settings stand in the plan.
+    pub fn validate(&self, key: &str) -> Result<()> {
+        let positive = |name: &str, ok: bool, value: f64| match ok {
+            true => Ok(()),
+            false => Err(Error::setting(format!("{key}.{name}"), format!("must be positive, got {value}"))),
+        };
+        positive("batch", self.batch > 0, self.batch as f64)?;
+        positive("learning_rate", self.learning_rate > 0.0 && self.learning_rate.is_finite(), self.learning_rate)?;
+        match (0.0..1e3).contains(&self.weight_decay) {
+            true => Ok(()),
+            false => Err(Error::setting(format!("{key}.weight_decay"), format!("must be 0 or more, got {}", self.weight_decay))),
+        }
+    }
+
+    fn rate_at(&self, step: u64, total: u64) -> f64 {
+        let phase = std::f64::consts::PI * step as f64 / total.max(1) as f64;
+        self.learning_rate * (0.01 + 0.99 * 0.5 * (1.0 + phase.cos()))
+    }
+}
+
+/// The rows that a model learns from and those that it is watched on.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// For gradients.
+    pub train: &'a Samples,
+    /// For early stopping and the progress line; may be empty.
+    pub validation: &'a Samples,
+}
+
+/// What surrounds the training of a model.
+pub struct Session<'a> {
+    /// What it learns from.
+    pub rows: Rows<'a>,
+    /// Where all its randomness comes from.
+    pub seed: Seed,
+    /// Where it leaves what a resumed run needs.
+    pub checkpoint: &'a Checkpoint,
+    /// Who watches.
+    pub observer: &'a mut dyn Observer,
+}
+
+/// A mean loss with its gradient.
+#[derive(Clone, Debug)]
+pub struct Gradient {
+    /// Mean over the rows.
+    pub loss: f64,
+    /// ∂loss/∂parameters.
+    pub values: Vec<f32>,
+}
+
+/// The mean loss of some rows and its gradient; shards of the batch run on the threads there are.
+pub fn gradient(
+    model: &dyn Trainable,
+    parameters: &Parameters,
+    samples: &Samples,
+    indices: &[usize],
+    rng: impl Fn(usize) -> Rng + Sync,
+) -> Gradient {
+    let parts = over_shards(indices.len(), SHARD, |rows| {
+        let weights = Weights::tracked(parameters);
+        let mut rng = rng(rows.start);
+        let loss = model.loss(&weights, &Batch::of(samples, &indices[rows]), &mut rng);
+        let gradient = weights.gradient(&loss);
+        (f64::from(scalar(loss)), gradient)
+    });
+    let scale = 1.0 / indices.len() as f32;
+    let loss = parts.iter().map(|(loss, _)| loss).sum::<f64>() / indices.len() as f64;
+    let mut parts = parts.into_iter().map(|(_, gradient)| gradient);
+    let mut values = parts.next().unwrap_or_else(|| vec![0.0; parameters.values.len()]);
+    for part in parts {
+        values.iter_mut().zip(&part).for_each(|(sum, g)| *sum += g);
+    }
+    values.iter_mut().for_each(|g| *g *= scale);
+    Gradient { loss, values }
+}
+
+/// The mean loss over all rows of `samples`.
+pub fn mean_loss(model: &dyn Trainable, parameters: &Parameters, samples: &Samples, seed: Seed, name: &str) -> f64 {
+    let weights = Weights::frozen(parameters);
+    let all: Vec<usize> = (0..samples.len()).collect();
+    let losses = over_shards(samples.len(), 4 * SHARD, |rows| {
+        let mut rng = seed.numbered(name, rows.start as u64);
+        f64::from(scalar(model.loss(&weights, &Batch::of(samples, &all[rows]), &mut rng)))
+    });
+    losses.iter().sum::<f64>() / samples.len().max(1) as f64
+}
+
+/// The rows of epoch `epoch` in their order.
+pub fn order(rows: usize, seed: Seed, what: &str, epoch: usize) -> Vec<usize> {
+    let mut indices: Vec<usize> = (0..rows).collect();
+    indices.shuffle(&mut seed.numbered(&format!("{what}: order"), epoch as u64));
+    indices
+}
+
+/// Refuses a loss that is not a finite number.
+pub fn check_finite(what: &str, epoch: usize, quantity: &'static str, value: f64, remedy: &str) -> Result<()> {
+    match value.is_finite() {
+        true => Ok(()),
+        false => Err(Error::Diverged { model: what.into(), epoch: epoch + 1, quantity, value, remedy: remedy.into() }),
+    }
+}
+
+/// Where training with Adam stands after an epoch; all that a resumed run needs.
+struct State {
+    parameters: Parameters,
+    adam: Adam,
+    epoch: usize,
+    best: Vec<f32>,
+    best_loss: f64,
+    since_best: usize,
+}
+
+impl State {
+    fn fresh(initial: Parameters) -> Self {
+        let adam = Adam::new(initial.values.len());
+        Self { best: initial.values.clone(), parameters: initial, adam, epoch: 0, best_loss: f64::INFINITY, since_best: 0 }
+    }
+
+    fn exhausted(&self, patience: usize) -> bool {
+        patience > 0 && self.since_best >= patience
+    }
+
+    fn to_snapshot(&self) -> Snapshot {
+        Snapshot::default()
+            .array("parameters", &self.parameters.values)
+            .array("mean", &self.adam.mean)
+            .array("square", &self.adam.square)
+            .array("best", &self.best)
+            .number("steps", self.adam.steps as f64)
+            .number("epoch", self.epoch as f64)
+            .number("best_loss", self.best_loss)
+            .number("since_best", self.since_best as f64)
+    }
+
+    fn from_snapshot(mut snapshot: Snapshot, layout: &Arc<Layout>) -> Result<Self> {
+        let len = layout.len();
+        Ok(Self {
+            parameters: Parameters::new(layout.clone(), snapshot.take("parameters", len)?)?,
+            adam: Adam {
+                mean: snapshot.take("mean", len)?,
+                square: snapshot.take("square", len)?,
+                steps: snapshot.get("steps")? as u64,
+            },
+            best: snapshot.take("best", len)?,
+            epoch: snapshot.get("epoch")? as usize,
+            best_loss: snapshot.get("best_loss")?,
+            since_best: snapshot.get("since_best")? as usize,
+        })
+    }
+}
+
+/// Trains `model` with Adam from `initial` and returns the parameters that were best on the validation rows (the last
+/// ones if there are none).
+///
+/// `what` names the model to the observer, in errors, and in the checkpoint.
+pub fn fit(
+    model: &dyn Trainable,
+    initial: Parameters,
+    settings: &Fit,
+    what: &str,
+    session: &mut Session,
+) -> Result<Parameters> {
+    let Session { rows, seed, checkpoint, observer } = session;
+    let (rows, seed) = (*rows, *seed);
+    let layout = initial.layout().clone();
+    let mut state = match checkpoint.load(what)? {
+        Some(snapshot) => State::from_snapshot(snapshot, &layout)?,
+        None => State::fresh(initial),
+    };
+    let per_epoch = rows.train.len().div_ceil(settings.batch) as u64;
+    let total = per_epoch * settings.epochs as u64;
+    let remedy = "lower its learning_rate (try a tenth) and look for extreme values in the data";
+    let noise = format!("{what}: noise");
+    let mut validation = None;
+    while state.epoch < settings.epochs && !state.exhausted(settings.patience) {
+        let (mut loss, mut seen) = (0.0, 0);
+        for indices in order(rows.train.len(), seed, what, state.epoch).chunks(settings.batch) {
+            let step = state.adam.steps;
+            let stream = |row: usize| seed.numbered(&noise, (step << 16) + row as u64);
+            let gradient = gradient(model, &state.parameters, rows.train, indices, stream);
+            check_finite(what, state.epoch, "the training loss", gradient.loss, remedy)?;
+            let rate = settings.rate_at(step, total);
+            state.adam.step(&mut state.parameters.values, &gradient.values, rate, settings.weight_decay);
+            loss += gradient.loss * indices.len() as f64;
+            seen += indices.len();
+            observer.progress(&Progress { what, done: state.adam.steps, total, loss: loss / seen as f64, validation });
+        }
+        state.epoch += 1;
+        if rows.validation.is_empty() {
+            state.best.clone_from(&state.parameters.values);
+        } else {
+            let figure = mean_loss(model, &state.parameters, rows.validation, seed, &format!("{what}: validation"));
+            check_finite(what, state.epoch - 1, "the validation loss", figure, remedy)?;
+            validation = Some(("loss", figure));
+            state.since_best += 1;
+            if figure < state.best_loss {
+                (state.best_loss, state.since_best) = (figure, 0);
+                state.best.clone_from(&state.parameters.values);
+            }
+        }
+        checkpoint.save(what, &state.to_snapshot())?;
+    }
+    let early = state.epoch < settings.epochs;
+    observer.finished(what, if early { "stopped early: the validation loss no longer fell" } else { "all epochs done" });
+    Parameters::new(layout, state.best)
+}

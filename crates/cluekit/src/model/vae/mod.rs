@@ -1,0 +1,201 @@
+//! Variational autoencoder: an encoder q(z|x), a decoder p(x|z), a standard normal prior. [Kingma2014]
+//!
+//! ELBO(x) = E_q log p(x|z) − KL(q(z|x) ‖ N(0, I)), and for q = N(μ, σ²):
+//! KL = ½ Σ (μ² + σ² − log σ² − 1).
+
+pub mod convolution;
+pub mod likelihood;
+pub mod residual;
+
+use super::Generative;
+use super::parameters::{Layout, Parameters, Weights};
+use super::plan::{Architecture, GenerativePlan};
+use super::training::{Batch, Session, Trainable, fit};
+use crate::data::Schema;
+use crate::error::{Error, Result};
+use crate::seed::Rng;
+use crate::tensor::{Tensor, tensor};
+use convolution::Convolution;
+use likelihood::Likelihood;
+use rand_distr::{Distribution, StandardNormal};
+use residual::Residual;
+use std::sync::Arc;
+
+/// Log-variances of the latent code are kept within ±this: e^±12 is beyond any use.
+const LOG_VARIANCE_BOUND: f64 = 12.0;
+
+/// What the networks of a VAE look like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VaeShape {
+    /// The kind of networks.
+    pub architecture: Architecture,
+    /// Dimensions of the latent space.
+    pub latent: usize,
+    /// Width of the hidden layers.
+    pub width: usize,
+    /// Residual blocks in each of encoder and decoder.
+    pub depth: usize,
+    /// Channels of each halving of an image.
+    pub channels: Vec<usize>,
+}
+
+impl From<&GenerativePlan> for VaeShape {
+    fn from(plan: &GenerativePlan) -> Self {
+        let GenerativePlan { architecture, latent, width, depth, channels, fit: _ } = plan.clone();
+        Self { architecture, latent, width, depth, channels }
+    }
+}
+
+/// The networks of a VAE without their parameters.
+#[derive(Clone, Debug)]
+pub struct VaeNetwork {
+    body: Body,
+    likelihood: Likelihood,
+    inputs: usize,
+    latent: usize,
+    layout: Arc<Layout>,
+}
+
+#[derive(Clone, Debug)]
+enum Body {
+    Residual { encoder: Residual, decoder: Residual },
+    Convolution(Convolution),
+}
+
+/// The latent code of some rows: a normal distribution for each, `[rows, latent]`.
+pub struct Code {
+    /// μ.
+    pub mean: Tensor<2>,
+    /// log σ².
+    pub log_variance: Tensor<2>,
+}
+
+impl Code {
+    /// KL to the prior of each row.
+    fn divergence(&self) -> Tensor<1> {
+        let (mean, log_variance) = (self.mean.clone(), self.log_variance.clone());
+        let terms = mean.powi_scalar(2) + log_variance.clone().exp() - log_variance - 1.0;
+        terms.sum_dim(1).squeeze_dim(1) * 0.5
+    }
+
+    /// z = μ + σ ε with ε from N(0, I).
+    fn sample(&self, rng: &mut Rng) -> Tensor<2> {
+        let [rows, latent] = self.mean.dims();
+        let noise: Vec<f32> = StandardNormal.sample_iter(rng).take(rows * latent).collect();
+        self.mean.clone() + (self.log_variance.clone() * 0.5).exp() * tensor(noise, [rows, latent])
+    }
+}
+
+impl VaeNetwork {
+    /// The networks of this shape for data of this schema.
+    pub fn new(shape: &VaeShape, schema: &Schema) -> Result<Self> {
+        let (inputs, latent) = (schema.width(), shape.latent);
+        let likelihood = Likelihood::of(schema);
+        let mut layout = Layout::default();
+        let body = match shape.architecture {
+            Architecture::Residual => Body::Residual {
+                encoder: Residual::new("encoder", inputs, 2 * latent, shape.width, shape.depth, &mut layout),
+                decoder: Residual::new("decoder", latent, inputs, shape.width, shape.depth, &mut layout),
+            },
+            Architecture::Convolution => {
+                let image = schema.image.as_ref().ok_or_else(|| {
+                    Error::setting("generative.architecture", "`convolution` needs images; choose `residual`")
+                })?;
+                Body::Convolution(Convolution::new(image, &shape.channels, shape.width, latent, &mut layout))
+            }
+        };
+        if likelihood.gaussians() > 0 {
+            layout.push("decoder.log_variance", &[likelihood.gaussians()]);
+        }
+        Ok(Self { body, likelihood, inputs, latent, layout: Arc::new(layout) })
+    }
+
+    /// The latent code q(z|x).
+    pub fn encode(&self, weights: &Weights, x: Tensor<2>) -> Code {
+        let rows = x.dims()[0];
+        let outputs = match &self.body {
+            Body::Residual { encoder, .. } => encoder.forward(weights, x),
+            Body::Convolution(pair) => pair.encode(weights, x),
+        };
+        let log_variance = outputs.clone().slice([0..rows, self.latent..2 * self.latent]);
+        Code {
+            mean: outputs.slice([0..rows, 0..self.latent]),
+            log_variance: log_variance.clamp(-LOG_VARIANCE_BOUND, LOG_VARIANCE_BOUND),
+        }
+    }
+
+    /// The decoder's outputs before the likelihood's mean.
+    pub fn decode(&self, weights: &Weights, z: Tensor<2>) -> Tensor<2> {
+        match &self.body {
+            Body::Residual { decoder, .. } => decoder.forward(weights, z),
+            Body::Convolution(pair) => pair.decode(weights, z),
+        }
+    }
+
+    /// An estimate of the ELBO of each row from one draw of z, `[rows]`.
+    pub fn elbo(&self, weights: &Weights, x: &Tensor<2>, rng: &mut Rng) -> Tensor<1> {
+        let code = self.encode(weights, x.clone());
+        let outputs = self.decode(weights, code.sample(rng));
+        let variance = (self.likelihood.gaussians() > 0).then(|| weights.get("decoder.log_variance"));
+        (self.likelihood.negative_log(&outputs, x, variance) + code.divergence()).neg()
+    }
+}
+
+impl Trainable for VaeNetwork {
+    fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// −Σ ELBO.
+    fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Tensor<1> {
+        self.elbo(weights, &batch.x, rng).sum().neg()
+    }
+}
+
+/// Trains a VAE and returns its parameters.
+pub fn train(network: &VaeNetwork, plan: &GenerativePlan, session: &mut Session) -> Result<Parameters> {
+    let initial = Parameters::initial(network.layout().clone(), &mut session.seed.stream("vae: start"));
+    fit(network, initial, &plan.fit, "vae", session)
+}
+
+/// A trained VAE.
+#[derive(Clone, Debug)]
+pub struct Vae {
+    network: VaeNetwork,
+    weights: Weights,
+}
+
+impl Vae {
+    /// The networks with their parameters.
+    pub fn new(network: VaeNetwork, parameters: &Parameters) -> Self {
+        Self { network, weights: Weights::frozen(parameters) }
+    }
+
+    /// An estimate of the ELBO of each row from one draw of z, `[rows]`.
+    pub fn elbo(&self, x: &Tensor<2>, rng: &mut Rng) -> Tensor<1> {
+        self.network.elbo(&self.weights, x, rng)
+    }
+
+    fn check(&self, what: &str, got: [usize; 2], columns: usize) -> Result<()> {
+        match got[1] == columns {
+            true => Ok(()),
+            false => Err(Error::Shape { what: what.into(), expected: vec![got[0], columns], got: got.to_vec() }),
+        }
+    }
+}
+
+impl Generative for Vae {
+    fn latent(&self) -> usize {
+        self.network.latent
+    }
+
+    fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
+        self.check("the input", x.dims(), self.network.inputs)?;
+        Ok(self.network.encode(&self.weights, x.clone()).mean)
+    }
+
+    fn decode(&self, z: &Tensor<2>) -> Result<Tensor<2>> {
+        self.check("the latent code", z.dims(), self.network.latent)?;
+        Ok(self.network.likelihood.mean(self.network.decode(&self.weights, z.clone())))
+    }
+}

@@ -1,0 +1,34 @@
+//! Watching long work: the library tells what it does, somebody else decides how to show it.
+
+/// How far training has come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress<'a> {
+    /// What is being trained: `vae`, `bayesian network`, `ensemble member 3 of 5`.
+    pub what: &'a str,
+    /// Steps done.
+    pub done: u64,
+    /// Steps in all, if every epoch is needed.
+    pub total: u64,
+    /// Mean training loss of the current epoch so far, in nats a row.
+    pub loss: f64,
+    /// The newest figure on the validation rows, with its name.
+    pub validation: Option<(&'static str, f64)>,
+}
+
+/// Somebody who watches.
+pub trait Observer: Send {
+    /// After every step of training.
+    fn progress(&mut self, progress: &Progress);
+
+    /// When a model is trained, and why training ended.
+    fn finished(&mut self, what: &str, reason: &str);
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn progress(&mut self, _: &Progress) {}
+    fn finished(&mut self, _: &str, _: &str) {}
+}

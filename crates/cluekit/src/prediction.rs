@@ -1,0 +1,158 @@
+//! What a predictor says of some rows, as plain numbers.
+
+use crate::data::{Samples, Scaling, Targets, Task};
+use crate::error::Result;
+use crate::measure::{ClassifierHealth, Gaussians, PredictorHealth, Predictions, RegressorHealth, nll_mixture};
+use crate::model::{Predictive, Predictor};
+use crate::parallel::over_shards;
+use crate::tensor::{Tensor, tensor, values};
+use crate::uncertainty::{Decomposition, Uncertainty, mean_prediction};
+use serde::Serialize;
+use std::ops::Range;
+
+/// Rows that one thread evaluates at a time: with 50 posterior samples their activations still fit into the cache.
+const ROWS: usize = 64;
+
+/// An uncertainty with its parts: nats for classes, standard deviations in the data's unit for values.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Amounts {
+    /// All of it.
+    pub total: f32,
+    /// What more data would not remove.
+    pub aleatoric: f32,
+    /// What more data would remove.
+    pub epistemic: f32,
+}
+
+impl Amounts {
+    /// One kind of it.
+    pub fn get(&self, kind: Uncertainty) -> f32 {
+        match kind {
+            Uncertainty::Total => self.total,
+            Uncertainty::Aleatoric => self.aleatoric,
+            Uncertainty::Epistemic => self.epistemic,
+        }
+    }
+}
+
+/// The prediction for one row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// Probabilities of the classes, or the one predicted value in the data's unit.
+    pub mean: Vec<f32>,
+    /// How unsure it is.
+    pub uncertainty: Amounts,
+}
+
+impl Prediction {
+    /// The most probable class; the first one of equals.
+    pub fn label(&self) -> usize {
+        (0..self.mean.len()).rev().max_by(|&a, &b| self.mean[a].total_cmp(&self.mean[b])).unwrap_or(0)
+    }
+}
+
+/// Predicts every row of `samples`; memory does not grow with the number of posterior samples times rows.
+pub fn predict(predictor: &dyn Predictor, samples: &Samples, task: &Task) -> Result<Vec<Prediction>> {
+    let scaling = scaling_of(task);
+    let parts = over_shards(samples.len(), ROWS, |rows| -> Result<Vec<Prediction>> {
+        let predictive = predictor.predict(&samples_tensor(samples, rows.clone()))?;
+        let mean = values(mean_prediction(&predictive));
+        let Decomposition { total, aleatoric, epistemic } = Decomposition::of(&predictive);
+        let (total, aleatoric, epistemic) = (values(total), values(aleatoric), values(epistemic));
+        let unit = scaling.map_or(1.0, |scaling| scaling.deviation as f32);
+        let columns = mean.len() / rows.len();
+        Ok((0..rows.len())
+            .map(|row| {
+                let mean = &mean[row * columns..(row + 1) * columns];
+                Prediction {
+                    mean: mean.iter().map(|&m| scaling.map_or(m, |scaling| unscaled(m, scaling))).collect(),
+                    uncertainty: Amounts {
+                        total: total[row] * unit,
+                        aleatoric: aleatoric[row] * unit,
+                        epistemic: epistemic[row] * unit,
+                    },
+                }
+            })
+            .collect())
+    });
+    Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// How well `predictions` of a predictor with `posterior` samples fit the targets of `samples`.
+pub fn health(
+    predictor: &dyn Predictor,
+    predictions: &[Prediction],
+    samples: &Samples,
+    task: &Task,
+    posterior: usize,
+) -> Result<PredictorHealth> {
+    match (&samples.y, scaling_of(task)) {
+        (Targets::Values(targets), Some(scaling)) => {
+            let unscale = |scaled: &[f32]| scaled.iter().map(|&v| f64::from(unscaled(v, scaling))).collect::<Vec<_>>();
+            let targets = unscale(targets);
+            let means: Vec<f64> = predictions.iter().map(|p| f64::from(p.mean[0])).collect();
+            let deviations: Vec<f64> = predictions.iter().map(|p| f64::from(p.uncertainty.total)).collect();
+            let gaussians = Gaussians::new(&means, &deviations, &targets)?;
+            let (means, variances) = posterior_moments(predictor, samples, scaling)?;
+            Ok(PredictorHealth::Regressor(RegressorHealth {
+                rmse: gaussians.rmse(),
+                nll: nll_mixture(&means, &variances, &targets)?,
+                coverage: gaussians.coverage(),
+                samples: posterior,
+            }))
+        }
+        (Targets::Classes(labels), _) => {
+            let probabilities = probabilities(predictions);
+            let uncertainty: Vec<f64> = predictions.iter().map(|p| f64::from(p.uncertainty.total)).collect();
+            let checked = Predictions::new(&probabilities, task.classes().len(), labels)?;
+            Ok(PredictorHealth::Classifier(ClassifierHealth::of(&checked, &uncertainty, posterior)?))
+        }
+        _ => unreachable!("targets follow the schema's task"),
+    }
+}
+
+/// The probabilities of all rows, row after row.
+pub fn probabilities(predictions: &[Prediction]) -> Vec<f32> {
+    predictions.iter().flat_map(|prediction| prediction.mean.iter().copied()).collect()
+}
+
+/// Means and variances of every posterior sample in the data's unit, each `[S, rows]`.
+fn posterior_moments(predictor: &dyn Predictor, samples: &Samples, scaling: &Scaling) -> Result<(Vec<f64>, Vec<f64>)> {
+    let parts = over_shards(samples.len(), ROWS, |rows| match predictor.predict(&samples_tensor(samples, rows))? {
+        Predictive::Gaussian { mean, variance } => Ok((mean, variance)),
+        Predictive::Classes { .. } => unreachable!("the predictor follows the schema's task"),
+    });
+    let (means, variances): (Vec<_>, Vec<_>) = parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let means = values(Tensor::cat(means, 1)).iter().map(|&m| f64::from(unscaled(m, scaling))).collect();
+    let square = scaling.deviation.powi(2);
+    let variances = values(Tensor::cat(variances, 1)).iter().map(|&v| f64::from(v) * square).collect();
+    Ok((means, variances))
+}
+
+fn samples_tensor(samples: &Samples, rows: Range<usize>) -> Tensor<2> {
+    let width = samples.width;
+    tensor(samples.x[rows.start * width..rows.end * width].to_vec(), [rows.len(), width])
+}
+
+fn scaling_of(task: &Task) -> Option<&Scaling> {
+    match task {
+        Task::Classification { .. } => None,
+        Task::Regression(scaling) => Some(scaling),
+    }
+}
+
+/// A scaled value in the data's unit, not rounded to its decimals: a prediction is finer than the data.
+fn unscaled(scaled: f32, scaling: &Scaling) -> f32 {
+    (f64::from(scaled) * scaling.deviation + scaling.mean) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_label_is_the_first_of_the_most_probable() {
+        let uncertainty = Amounts { total: 0.0, aleatoric: 0.0, epistemic: 0.0 };
+        assert_eq!(Prediction { mean: vec![0.2, 0.4, 0.4], uncertainty }.label(), 1);
+    }
+}
