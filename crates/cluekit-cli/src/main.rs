@@ -86,9 +86,9 @@ fn fail(problem: &anyhow::Error) -> ExitCode {
     }
     // If stderr is gone too, there is nobody left to tell.
     let _ = writeln!(std::io::stderr(), "clue: {problem:#}");
-    let usage = problem.chain().any(|cause| {
-        matches!(cause.downcast_ref::<cluekit::Error>(), Some(cluekit::Error::Setting { .. }))
-    });
+    let usage = problem
+        .chain()
+        .any(|cause| matches!(cause.downcast_ref::<cluekit::Error>(), Some(cluekit::Error::Setting { .. })));
     if usage { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 

@@ -42,7 +42,8 @@ impl Observer for Bar {
             self.begin(progress);
         }
         self.bar.set_position(progress.done);
-        let validation = progress.validation.map_or(String::new(), |(name, figure)| format!(", validation {name} {figure:.4}"));
+        let validation =
+            progress.validation.map_or(String::new(), |(name, figure)| format!(", validation {name} {figure:.4}"));
         self.bar.set_message(format!("loss {:.4}{validation}", progress.loss));
     }
 

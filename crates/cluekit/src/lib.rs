@@ -1,4 +1,6 @@
-#![doc = include_str!("../../../README.md")]
+#![doc = include_str!("../README.md")]
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "tests that mean exactly this number"))]
+#![cfg_attr(test, allow(clippy::print_stderr, reason = "a test without its data says that it skips"))]
 
 pub mod data;
 pub mod error;
@@ -7,7 +9,6 @@ pub mod model;
 pub mod observer;
 pub mod parallel;
 pub mod prediction;
-pub mod reconstruction;
 pub mod report;
 pub mod seed;
 pub mod tensor;

@@ -1,8 +1,7 @@
 //! What a predictor says of some rows, as plain numbers.
 
-use crate::data::{Samples, Scaling, Targets, Task};
+use crate::data::{Samples, Scaling, Task};
 use crate::error::Result;
-use crate::measure::{ClassifierHealth, Gaussians, PredictorHealth, Predictions, RegressorHealth, nll_mixture};
 use crate::model::{Predictive, Predictor};
 use crate::parallel::over_shards;
 use crate::tensor::{Tensor, tensor, values};
@@ -78,46 +77,17 @@ pub fn predict(predictor: &dyn Predictor, samples: &Samples, task: &Task) -> Res
     Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// How well `predictions` of a predictor with `posterior` samples fit the targets of `samples`.
-pub fn health(
-    predictor: &dyn Predictor,
-    predictions: &[Prediction],
-    samples: &Samples,
-    task: &Task,
-    posterior: usize,
-) -> Result<PredictorHealth> {
-    match (&samples.y, scaling_of(task)) {
-        (Targets::Values(targets), Some(scaling)) => {
-            let unscale = |scaled: &[f32]| scaled.iter().map(|&v| f64::from(unscaled(v, scaling))).collect::<Vec<_>>();
-            let targets = unscale(targets);
-            let means: Vec<f64> = predictions.iter().map(|p| f64::from(p.mean[0])).collect();
-            let deviations: Vec<f64> = predictions.iter().map(|p| f64::from(p.uncertainty.total)).collect();
-            let gaussians = Gaussians::new(&means, &deviations, &targets)?;
-            let (means, variances) = posterior_moments(predictor, samples, scaling)?;
-            Ok(PredictorHealth::Regressor(RegressorHealth {
-                rmse: gaussians.rmse(),
-                nll: nll_mixture(&means, &variances, &targets)?,
-                coverage: gaussians.coverage(),
-                samples: posterior,
-            }))
-        }
-        (Targets::Classes(labels), _) => {
-            let probabilities = probabilities(predictions);
-            let uncertainty: Vec<f64> = predictions.iter().map(|p| f64::from(p.uncertainty.total)).collect();
-            let checked = Predictions::new(&probabilities, task.classes().len(), labels)?;
-            Ok(PredictorHealth::Classifier(ClassifierHealth::of(&checked, &uncertainty, posterior)?))
-        }
-        _ => unreachable!("targets follow the schema's task"),
-    }
-}
-
 /// The probabilities of all rows, row after row.
 pub fn probabilities(predictions: &[Prediction]) -> Vec<f32> {
     predictions.iter().flat_map(|prediction| prediction.mean.iter().copied()).collect()
 }
 
 /// Means and variances of every posterior sample in the data's unit, each `[S, rows]`.
-fn posterior_moments(predictor: &dyn Predictor, samples: &Samples, scaling: &Scaling) -> Result<(Vec<f64>, Vec<f64>)> {
+pub fn posterior_moments(
+    predictor: &dyn Predictor,
+    samples: &Samples,
+    scaling: &Scaling,
+) -> Result<(Vec<f64>, Vec<f64>)> {
     let parts = over_shards(samples.len(), ROWS, |rows| match predictor.predict(&samples_tensor(samples, rows))? {
         Predictive::Gaussian { mean, variance } => Ok((mean, variance)),
         Predictive::Classes { .. } => unreachable!("the predictor follows the schema's task"),
@@ -134,7 +104,8 @@ fn samples_tensor(samples: &Samples, rows: Range<usize>) -> Tensor<2> {
     tensor(samples.x[rows.start * width..rows.end * width].to_vec(), [rows.len(), width])
 }
 
-fn scaling_of(task: &Task) -> Option<&Scaling> {
+/// How a regression's target is scaled.
+pub fn scaling_of(task: &Task) -> Option<&Scaling> {
     match task {
         Task::Classification { .. } => None,
         Task::Regression(scaling) => Some(scaling),
@@ -142,7 +113,7 @@ fn scaling_of(task: &Task) -> Option<&Scaling> {
 }
 
 /// A scaled value in the data's unit, not rounded to its decimals: a prediction is finer than the data.
-fn unscaled(scaled: f32, scaling: &Scaling) -> f32 {
+pub fn unscaled(scaled: f32, scaling: &Scaling) -> f32 {
     (f64::from(scaled) * scaling.deviation + scaling.mean) as f32
 }
 

@@ -4,23 +4,28 @@
 //! is burn's pure-Rust one; its kernels run on one thread each, and [`crate::parallel`] puts threads around them.
 
 pub use burn::tensor::Tensor;
-pub use burn::tensor::activation::{log_sigmoid, log_softmax, relu, sigmoid, softmax, softplus};
+pub use burn::tensor::activation::{log_sigmoid, log_softmax, relu, sigmoid, silu, softmax, softplus};
 
 use burn::tensor::module;
 use burn::tensor::ops::{ConvOptions, ConvTransposeOptions};
 use burn::tensor::{Device, TensorData};
+
+/// Where tensors live: the processor, or the device of a GPU feature that was switched on.
+fn device() -> Device {
+    if cfg!(any(feature = "cuda", feature = "metal", feature = "wgpu")) { Device::default() } else { Device::flex() }
+}
 
 /// A constant tensor of the given shape, filled row by row.
 ///
 /// # Panics
 /// When `values` does not hold exactly as many numbers as `shape` has places.
 pub fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D]) -> Tensor<D> {
-    Tensor::from_data(TensorData::new(values, shape), &Device::flex())
+    Tensor::from_data(TensorData::new(values, shape), &device())
 }
 
 /// A tensor whose gradient will be asked for: a leaf of the graph.
 pub fn leaf<const D: usize>(values: Vec<f32>, shape: [usize; D]) -> Tensor<D> {
-    Tensor::from_data(TensorData::new(values, shape), &Device::flex().autodiff()).require_grad()
+    Tensor::from_data(TensorData::new(values, shape), &device().autodiff()).require_grad()
 }
 
 /// The numbers of a tensor, row by row.
@@ -34,6 +39,9 @@ pub fn scalar(tensor: Tensor<1>) -> f32 {
 }
 
 /// ∂loss/∂leaf for every leaf, in their order; zeros where the loss does not depend on a leaf.
+///
+/// # Panics
+/// When it is called twice for one graph: going backward uses the graph up.
 pub fn gradients<const D: usize>(loss: &Tensor<1>, leaves: &[Tensor<D>]) -> Vec<Vec<f32>> {
     let mut gradients = loss.backward();
     leaves
@@ -51,7 +59,8 @@ pub fn gradients<const D: usize>(loss: &Tensor<1>, leaves: &[Tensor<D>]) -> Vec<
 /// - `x`: `[rows, in]`, `weight`: `[out, in]`, `bias`: `[out]`
 /// - returns: `[rows, out]`
 pub fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
-    x.matmul(weight.transpose()) + bias.unsqueeze()
+    // (W xᵀ)ᵀ instead of x Wᵀ: the gradient of W then comes out row by row and needs no transposing copy.
+    weight.matmul(x.transpose()).transpose() + bias.unsqueeze()
 }
 
 /// Convolution with a 3 × 3 kernel that halves both sides, rounding up.

@@ -63,10 +63,12 @@ impl Decomposition {
     }
 
     fn of_classes(log_probabilities: &Tensor<3>) -> Self {
+        // A stranger's predictor may say log p = −∞; 0 · −∞ would be no number.
+        let log_probabilities = log_probabilities.clone().clamp_min(LEAST_PROBABILITY.ln());
         let probabilities = log_probabilities.clone().exp();
         let mean: Tensor<2> = probabilities.clone().mean_dim(0).squeeze_dim(0);
         let total: Tensor<1> = (mean.clone() * mean.clamp_min(LEAST_PROBABILITY).log()).sum_dim(1).squeeze_dim(1).neg();
-        let entropies: Tensor<2> = (probabilities * log_probabilities.clone()).sum_dim(2).squeeze_dim(2).neg();
+        let entropies: Tensor<2> = (probabilities * log_probabilities).sum_dim(2).squeeze_dim(2).neg();
         let aleatoric: Tensor<1> = entropies.mean_dim(0).squeeze_dim(0);
         Self { epistemic: total.clone() - aleatoric.clone(), total, aleatoric }
     }
@@ -123,6 +125,12 @@ mod tests {
     fn confident_samples_that_disagree_are_epistemic() {
         let p = classes(&[1.0, 1e-38, 1e-38, 1.0], 2, 2);
         assert_close(numbers(Decomposition::of(&p)), [2f32.ln(), 0.0, 2f32.ln()]);
+    }
+
+    #[test]
+    fn a_class_that_is_impossible_to_a_predictor_counts_nothing() {
+        let p = classes(&[1.0, 0.0], 1, 2);
+        assert_close(numbers(Decomposition::of(&p)), [0.0, 0.0, 0.0]);
     }
 
     #[test]

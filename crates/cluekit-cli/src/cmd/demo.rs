@@ -5,6 +5,7 @@ use crate::progress::Bar;
 use crate::table::table;
 use anyhow::Result;
 use clap::Args;
+use cluekit::Seed;
 use cluekit::data::{self, DataDir, Dataset, Request, Samples, Targets};
 use cluekit::model::pipeline::train_run;
 use cluekit::model::plan::Plan;
@@ -14,7 +15,6 @@ use cluekit::model::store::run::{Record, RunFolder};
 use cluekit::prediction::{Prediction, predict};
 use cluekit::report::{Plane, PlanePoint, plane_picture};
 use cluekit::uncertainty::Uncertainty;
-use cluekit::Seed;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -53,7 +53,10 @@ pub fn run(args: DemoArgs, quiet: bool) -> Result<ExitCode> {
     let predictions = predict(&predictor, &dataset.test, &dataset.schema.target.task)?;
     let top = most_uncertain(&predictions, Uncertainty::Total, TOP);
     let mut out = std::io::stdout().lock();
-    writeln!(out, "The {TOP} test points that the model is least sure about (uncertainty in nats, at most ln 2 = 0.693):\n")?;
+    writeln!(
+        out,
+        "The {TOP} test points that the model is least sure about (uncertainty in nats, at most ln 2 = 0.693):\n"
+    )?;
     out.write_all(ranking(&dataset, &predictions, &top).as_bytes())?;
     let picture = folder.file("uncertainty.svg");
     write_whole(&picture, draw(&dataset, &predictor, &top)?.as_bytes())?;
@@ -88,7 +91,8 @@ fn draw(dataset: &Dataset, predictor: &Stacked, top: &[usize]) -> Result<String>
     let (x, y) = ((-2.0, 3.0), (-1.5, 2.0));
     let at = |range: (f64, f64), i: usize| range.0 + (range.1 - range.0) * (i as f64 + 0.5) / GRID as f64;
     let scalings: Vec<_> = dataset.schema.features.iter().filter_map(|feature| feature.kind.scaling()).collect();
-    let cells = (0..GRID * GRID).flat_map(|i| [scalings[0].encode(at(x, i % GRID)), scalings[1].encode(at(y, i / GRID))]);
+    let cells =
+        (0..GRID * GRID).flat_map(|i| [scalings[0].encode(at(x, i % GRID)), scalings[1].encode(at(y, i / GRID))]);
     let grid = Samples { x: cells.collect(), width: 2, y: Targets::Classes(vec![0; GRID * GRID]) };
     let says = predict(predictor, &grid, &dataset.schema.target.task)?;
     let values: Vec<f64> = says.iter().map(|prediction| f64::from(prediction.uncertainty.total)).collect();

@@ -5,10 +5,12 @@ use crate::table::table;
 use anyhow::Result;
 use clap::Args;
 use cluekit::data::{Samples, Targets};
-use cluekit::measure::{Health, PredictorHealth, Predictions, Reliability, rejection_curve};
+use cluekit::measure::{
+    Health, Predictions, PredictorHealth, Reliability, generative_health, predictor_health, rejection_curve,
+};
 use cluekit::model::store::files::{create_folder, write_whole};
-use cluekit::prediction::{self, Prediction, predict, probabilities};
-use cluekit::{reconstruction, report};
+use cluekit::prediction::{Prediction, predict, probabilities};
+use cluekit::report;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,14 +42,14 @@ pub fn run(args: MeasureArgs) -> Result<ExitCode> {
     let run = Run::open(&args.run.run)?;
     let pictures = args.out.unwrap_or_else(|| run.folder.file("measure"));
     create_folder(&pictures)?;
-    let samples = args.split.of(run.dataset(args.run.data.as_deref())?);
+    let samples = args.split.of(&run, args.run.data.as_deref())?;
     let task = &run.schema.target.task;
     let predictions = predict(&run.predictor, &samples, task)?;
     let generative = match run.folder.has_generative() {
-        true => Some(reconstruction::health(&run.folder.generative(&run.schema)?, &samples, run.record.seed)?),
+        true => Some(generative_health(&run.folder.generative(&run.schema)?, &samples, run.record.seed)?),
         false => None,
     };
-    let predictor = prediction::health(&run.predictor, &predictions, &samples, task, run.predictor.samples())?;
+    let predictor = predictor_health(&run.predictor, &predictions, &samples, task, run.predictor.samples())?;
     let health = Health { predictor, generative };
     for (name, picture) in draw(&health, &predictions, &samples, task.classes().len())? {
         write_whole(&pictures.join(name), picture.as_bytes())?;
@@ -96,7 +98,11 @@ fn as_table(health: &Health, rows: usize) -> String {
             lines.push(row("error", format!("{:.4}", health.error), "share of wrong labels, lower is better"));
             lines.push(row("nll", format!("{:.4}", health.nll), "nats, lower is better"));
             lines.push(row("brier", format!("{:.4}", health.brier), "0 to 2, lower is better"));
-            lines.push(row("ece", format!("{:.4}", health.ece), "gap between confidence and accuracy, lower is better"));
+            lines.push(row(
+                "ece",
+                format!("{:.4}", health.ece),
+                "gap between confidence and accuracy, lower is better",
+            ));
             let auroc = health.auroc_errors.map_or("–".into(), |auroc| format!("{auroc:.4}"));
             lines.push(row("auroc of errors", auroc, "does uncertainty spot errors? 0.5 blind, 1 perfect"));
             lines.push(row("posterior samples", health.samples.to_string(), ""));

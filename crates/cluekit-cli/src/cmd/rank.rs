@@ -82,7 +82,7 @@ struct Ranking {
 pub fn run(args: RankArgs) -> Result<ExitCode> {
     ensure!(args.top > 0, "--top needs at least 1");
     let run = Run::open(&args.run.run)?;
-    let samples = args.split.of(run.dataset(args.run.data.as_deref())?);
+    let samples = args.split.of(&run, args.run.data.as_deref())?;
     let predictions = predict(&run.predictor, &samples, &run.schema.target.task)?;
     let inputs = most_uncertain(&predictions, args.by.into(), args.top);
     let inputs: Vec<Ranked> = inputs.into_iter().map(|i| ranked(i, &predictions[i], &samples, &run.schema)).collect();

@@ -1,8 +1,9 @@
 //! Opening a run: its schema, its models, and the data it was made from.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use cluekit::data::{self, DataDir, Dataset, Samples, Schema};
+use cluekit::model::pipeline::validation_split;
 use cluekit::model::stacked::Stacked;
 use cluekit::model::store::run::{Record, RunFolder};
 use std::path::{Path, PathBuf};
@@ -34,7 +35,9 @@ pub struct RunArgs {
 pub enum Split {
     /// Rows that nothing was learned from.
     Test,
-    /// Rows that the models learned from.
+    /// Rows that training was watched on, and that settings are chosen on.
+    Validation,
+    /// Rows that the models learned from, the validation rows among them.
     Train,
 }
 
@@ -60,6 +63,10 @@ impl Run {
         let directory = DataDir::locate(directory);
         let dataset = data::load(&self.record.dataset, Some(&self.schema), &directory)
             .with_context(|| format!("reading the data of {}", self.folder.path().display()))?;
+        if !self.record.sources.is_empty() && self.record.sources.len() != dataset.sources.len() {
+            let (then, now) = (self.record.sources.len(), dataset.sources.len());
+            bail!("{} was made from {then} files, and now there are {now}; train again", self.folder.path().display());
+        }
         for (then, now) in self.record.sources.iter().zip(&dataset.sources) {
             if then.sha256 != now.sha256 {
                 bail!(
@@ -76,11 +83,16 @@ impl Run {
 }
 
 impl Split {
-    /// The rows of this split.
-    pub fn of(self, dataset: Dataset) -> Samples {
-        match self {
+    /// The rows of this split in a run.
+    pub fn of(self, run: &Run, directory: Option<&Path>) -> Result<Samples> {
+        let dataset = run.dataset(directory)?;
+        let share = run.record.plan.as_ref().map_or(0.0, |plan| plan.validation_share);
+        let samples = match self {
             Self::Test => dataset.test,
+            Self::Validation => validation_split(&dataset.train, share, run.record.seed)?.1,
             Self::Train => dataset.train,
-        }
+        };
+        ensure!(!samples.is_empty(), "{} has no {self:?} rows", run.folder.path().display());
+        Ok(samples)
     }
 }

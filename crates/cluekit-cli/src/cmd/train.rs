@@ -20,7 +20,8 @@ use std::process::ExitCode;
   clue train loans.csv --target default --schema schema.toml --out runs/loans
   clue train digits.npz --out runs/digits --set generative.architecture=convolution
 
-Every setting that was used is in RUN/run.toml; the table [plan] there is also what --config reads.
+Every setting that was used is in RUN/run.toml under [plan]; docs/settings.md explains them. --config
+reads the same tables without the `plan.` in front.
 An interrupted run goes on with the same command and --resume, and ends with the same bytes.")]
 pub struct TrainArgs {
     /// mnist, credit, moons, or the path of a .csv, .parquet, .npy or .npz file.
@@ -61,7 +62,10 @@ pub struct TrainArgs {
 pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
     let folder = RunFolder::at(&args.out);
     if folder.exists() && !args.resume && !args.overwrite {
-        bail!("{} holds a run already; give --resume to go on with it or --overwrite to replace it", args.out.display());
+        bail!(
+            "{} holds a run already; give --resume to go on with it or --overwrite to replace it",
+            args.out.display()
+        );
     }
     let dataset = read(&args)?;
     let plan = plan(&args, &dataset)?;
@@ -107,7 +111,8 @@ fn plan(args: &TrainArgs, dataset: &Dataset) -> Result<Plan> {
     let mut plan = Plan::for_data(&dataset.schema, dataset.train.len());
     if let Some(path) = &args.config {
         let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;
-        let table = text.parse().map_err(|problem: toml::de::Error| Error::file(path, problem.to_string().trim_end()))?;
+        let table =
+            text.parse().map_err(|problem: toml::de::Error| Error::file(path, problem.to_string().trim_end()))?;
         plan = plan.with(&table).with_context(|| format!("reading {}", path.display()))?;
     }
     for setting in &args.settings {

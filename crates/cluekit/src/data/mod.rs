@@ -12,8 +12,8 @@ mod raw;
 mod scaling;
 mod schema;
 mod schema_toml;
-mod split;
 pub mod source;
+mod split;
 
 pub(crate) use dataset::sha256_hex;
 pub use dataset::{Dataset, Samples, Source, Targets};

@@ -127,14 +127,6 @@ impl Task {
         }
     }
 
-    /// How many numbers a predictor gives out: a logit a class, or the mean and the log variance of a value.
-    pub fn outputs(&self) -> usize {
-        match self {
-            Self::Classification { classes } => classes.len(),
-            Self::Regression(_) => 2,
-        }
-    }
-
     /// Whether the target is a value rather than a class.
     pub fn is_regression(&self) -> bool {
         matches!(self, Self::Regression(_))
@@ -329,8 +321,8 @@ mod tests {
     #[test]
     fn a_classifier_gives_a_logit_a_class_and_a_regressor_a_mean_and_a_variance() {
         let task = schema().target.task;
-        assert_eq!((task.outputs(), task.classes().len()), (2, 2));
+        assert_eq!((task.is_regression(), task.classes().len()), (false, 2));
         let scaling = Scaling { mean: 0.0, deviation: 1.0, decimals: None, least: 0.0, greatest: 1.0 };
-        assert_eq!((Task::Regression(scaling).outputs(), Task::Regression(scaling).classes().len()), (2, 0));
+        assert_eq!((Task::Regression(scaling).is_regression(), Task::Regression(scaling).classes().len()), (true, 0));
     }
 }

@@ -7,11 +7,13 @@
 //! | does its uncertainty point at its errors? | [`auroc`], [`RejectionCurve`] |
 //! | how far off are its values? | [`Gaussians`]: root mean squared error, negative log likelihood |
 //!
-//! All are functions of plain numbers, and every sum is taken in `f64`.
+//! All are functions of plain numbers, and every sum is taken in `f64`; [`predictor_health`] and [`generative_health`]
+//! ask the models for those numbers first.
 
 mod calibration;
 mod classification;
 mod health;
+mod models;
 mod normal;
 mod ranking;
 mod regression;
@@ -22,6 +24,7 @@ mod laws;
 pub use calibration::{Bin, Reliability, ece};
 pub use classification::Predictions;
 pub use health::{ClassifierHealth, GenerativeHealth, Health, PredictorHealth, RegressorHealth};
+pub use models::{generative_health, predictor_health};
 pub use normal::normal_quantile;
 pub use ranking::{RejectionCurve, RejectionPoint, auroc, rejection_curve};
 pub use regression::{Coverage, Gaussians, Interval, nll_mixture};

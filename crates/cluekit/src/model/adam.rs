@@ -1,7 +1,7 @@
 //! Adam: steps scaled by running moments of the gradient. [Kingma2015, Alg. 1]
 //!
 //! m ← β₁ m + (1 − β₁) g,  v ← β₂ v + (1 − β₂) g²,  θ ← θ − η · m̂ / (√v̂ + ε), with decoupled weight decay
-//! θ ← θ − η w θ [Loshchilov2019].
+//! θ ← θ − η w θ. [Loshchilov2019, Alg. 2]
 
 use rayon::prelude::*;
 

@@ -14,6 +14,9 @@ use crate::seed::Rng;
 use rand_distr::{Distribution, Gamma};
 use serde::{Deserialize, Serialize};
 
+/// The longest burn-in, and the longest way between two draws.
+const MOST_EPOCHS: usize = 100_000;
+
 /// Settings of the Markov chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,7 +46,7 @@ impl Default for Sampler {
             friction: 0.05,
             burn_in_epochs: 20,
             thinning_epochs: 1.0,
-            likelihood_power: 10.0,
+            likelihood_power: 1.0,
             resample_momentum_every: 1000,
             prior_shape: 1.0,
             prior_rate: 1.0,
@@ -65,6 +68,11 @@ impl Sampler {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(Error::setting(format!("{key}.{name}"), format!("must be positive, got {value}")));
             }
+        }
+        // Beyond these a chain would not end in a lifetime, and its steps could not be counted.
+        if self.burn_in_epochs > MOST_EPOCHS || self.thinning_epochs > MOST_EPOCHS as f64 {
+            let problem = format!("burn_in_epochs and thinning_epochs must be at most {MOST_EPOCHS}");
+            return Err(Error::setting(key, problem));
         }
         match self.friction > 0.0 && self.friction <= 1.0 {
             true => Ok(()),
@@ -143,8 +151,10 @@ pub fn sample_posterior(
         chain.load(&mut snapshot)?;
         parameters.values = snapshot.take("parameters", parameters.values.len())?;
         for i in 0..snapshot.get("draws")? as usize {
-            let mut draw = checkpoint.load(&draw_name(i))?.unwrap_or_default();
-            draws.push(draw.take("parameters", parameters.values.len())?);
+            let draw = checkpoint.load(&draw_name(i))?.ok_or_else(|| {
+                Error::data(format!("the checkpoint has lost its {}; train again with --overwrite", draw_name(i)))
+            });
+            draws.push(draw?.take("parameters", parameters.values.len())?);
         }
     }
     let mut validation = None;

@@ -158,8 +158,7 @@ mod tests {
     fn a_gaussian_head_pays_for_its_residual_and_its_variance() {
         // softplus(s) = ln(1 + eˢ) is 1 at s = ln(e − 1); the residual is 2: ½ (ln v + 4 / v), v = 1.0001.
         let s = (1f32.exp() - 1.0).ln();
-        let loss =
-            negative_log_likelihood(tensor(vec![3.0, s], [1, 2]), &Targets::Values(vec![1.0]), Head::Gaussian);
+        let loss = negative_log_likelihood(tensor(vec![3.0, s], [1, 2]), &Targets::Values(vec![1.0]), Head::Gaussian);
         let expected = 0.5 * (1.0001f32.ln() + 4.0 / 1.0001);
         assert!((scalar(loss) - expected).abs() < 1e-5);
     }

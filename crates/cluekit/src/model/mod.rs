@@ -45,6 +45,7 @@ pub trait Generative: Send + Sync {
 
 /// What S posterior samples say about some rows.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "one lives at a time, and a box would cost more than it saves")]
 pub enum Predictive {
     /// Probabilities of classes.
     Classes {

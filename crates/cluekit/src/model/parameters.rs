@@ -9,13 +9,13 @@ use rand_distr::{Distribution, StandardNormal};
 use std::sync::Arc;
 
 /// Names, shapes and places of the arrays.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layout {
     entries: Vec<Entry>,
 }
 
 /// One named array.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Its name in the file.
     pub name: String,
@@ -23,6 +23,8 @@ pub struct Entry {
     pub shape: Vec<usize>,
     /// Where it begins in the vector.
     pub start: usize,
+    /// How far its first values spread, as a share of He's initialisation.
+    pub spread: f32,
 }
 
 impl Entry {
@@ -45,12 +47,22 @@ impl Entry {
 impl Layout {
     /// Adds an array behind the others.
     pub fn push(&mut self, name: impl Into<String>, shape: &[usize]) {
-        self.entries.push(Entry { name: name.into(), shape: shape.to_vec(), start: self.len() });
+        self.push_spread(name, shape, 1.0);
+    }
+
+    /// Adds an array whose first values spread as far as this share of He's initialisation.
+    pub fn push_spread(&mut self, name: impl Into<String>, shape: &[usize], spread: f32) {
+        self.entries.push(Entry { name: name.into(), shape: shape.to_vec(), start: self.len(), spread });
     }
 
     /// Adds `<name>.weight [out, in]` and `<name>.bias [out]`.
     pub fn push_linear(&mut self, name: &str, inputs: usize, outputs: usize) {
-        self.push(format!("{name}.weight"), &[outputs, inputs]);
+        self.push_linear_spread(name, inputs, outputs, 1.0);
+    }
+
+    /// Adds a linear layer whose weight starts at this share of He's initialisation.
+    pub fn push_linear_spread(&mut self, name: &str, inputs: usize, outputs: usize, spread: f32) {
+        self.push_spread(format!("{name}.weight"), &[outputs, inputs], spread);
         self.push(format!("{name}.bias"), &[outputs]);
     }
 
@@ -91,14 +103,14 @@ impl Parameters {
         Ok(Self { layout, values })
     }
 
-    /// He's initialisation: weights from N(0, 2 / fan-in), everything else 0.
+    /// He's initialisation: weights from N(0, 2 / fan-in) times the array's spread², everything else 0.
     ///
     /// An array counts as a weight when it has more than one axis; its fan-in is the product of all but the first.
     pub fn initial(layout: Arc<Layout>, rng: &mut Rng) -> Self {
         let mut values = vec![0.0; layout.len()];
         for entry in layout.entries().iter().filter(|entry| entry.shape.len() > 1) {
             let fan_in: usize = entry.shape[1..].iter().product();
-            let deviation = (2.0 / fan_in as f32).sqrt();
+            let deviation = entry.spread * (2.0 / fan_in as f32).sqrt();
             for value in &mut values[entry.range()] {
                 let draw: f32 = StandardNormal.sample(rng);
                 *value = deviation * draw;
@@ -144,8 +156,11 @@ impl Weights {
     pub fn get<const D: usize>(&self, name: &str) -> Tensor<D> {
         let position = self.layout.entries().iter().position(|entry| entry.name == name);
         let position = position.unwrap_or_else(|| panic!("the layout has no array `{name}`"));
-        let shape: [usize; D] =
-            self.layout.entries()[position].shape.as_slice().try_into().expect("a network knows the rank of its arrays");
+        let shape: [usize; D] = self.layout.entries()[position]
+            .shape
+            .as_slice()
+            .try_into()
+            .expect("a network knows the rank of its arrays");
         self.leaves[position].clone().reshape(shape)
     }
 

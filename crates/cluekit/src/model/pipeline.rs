@@ -41,8 +41,8 @@ pub fn train_run(
     folder.finish(record)
 }
 
-/// The rows to learn from and the rows to watch.
-fn validation_split(samples: &Samples, share: f64, seed: Seed) -> Result<(Samples, Samples)> {
+/// The rows to learn from and the rows to watch, to stop training by and to choose settings on.
+pub fn validation_split(samples: &Samples, share: f64, seed: Seed) -> Result<(Samples, Samples)> {
     if samples.len() < LEAST_ROWS {
         return Err(Error::data(format!(
             "there are {} rows to train on; at least {LEAST_ROWS} are needed",

@@ -96,7 +96,7 @@ impl Plan {
                 width: 400,
                 depth: 3,
                 channels: vec![32, 64],
-                fit: Fit { epochs: 40, batch: 256, learning_rate: 1e-3, weight_decay: 0.0, patience: 8 },
+                fit: Fit { epochs: 30, batch: 256, learning_rate: 2e-3, weight_decay: 0.0, patience: 8 },
             },
             predictor: PredictorPlan {
                 kind: PredictorKind::Bayesian,
@@ -104,7 +104,7 @@ impl Plan {
                 samples: 50,
                 dropout: 0.2,
                 fit: Fit { epochs: 4, batch: 256, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
-                sampler: Sampler { step: 0.004, burn_in_epochs: 20, thinning_epochs: 2.0, ..Sampler::default() },
+                sampler: Sampler { step: 0.004, likelihood_power: 10.0, ..Sampler::default() },
             },
         }
     }
@@ -120,11 +120,11 @@ impl Plan {
                 width: 100,
                 depth: 2,
                 channels: vec![],
-                fit: Fit { epochs: 60, batch, learning_rate: 1e-3, weight_decay: 0.0, patience: 10 },
+                fit: Fit { epochs: 40, batch, learning_rate: 2e-3, weight_decay: 0.0, patience: 10 },
             },
             predictor: PredictorPlan {
                 kind: PredictorKind::Bayesian,
-                hidden: vec![100, 100],
+                hidden: vec![50, 50],
                 samples: 50,
                 dropout: 0.1,
                 fit: Fit { epochs: 5, batch, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
@@ -152,7 +152,11 @@ impl Plan {
         };
         let (generative, predictor) = (&self.generative, &self.predictor);
         let share = self.validation_share;
-        check((0.0..0.9).contains(&share), "validation_share", format!("must be at least 0 and below 0.9, got {share}"))?;
+        check(
+            (0.0..0.9).contains(&share),
+            "validation_share",
+            format!("must be at least 0 and below 0.9, got {share}"),
+        )?;
         check(generative.latent > 0, "generative.latent", "must be positive, got 0".into())?;
         check(generative.width > 0, "generative.width", "must be positive, got 0".into())?;
         if generative.architecture == Architecture::Convolution {
@@ -164,6 +168,7 @@ impl Plan {
         generative.fit.validate("generative.fit")?;
         check(generative.fit.epochs > 0, "generative.fit.epochs", "must be positive, got 0".into())?;
         check(predictor.samples > 0, "predictor.samples", "must be positive, got 0".into())?;
+        check(predictor.samples <= 100_000, "predictor.samples", "must be at most 100000".into())?;
         check(!predictor.hidden.contains(&0), "predictor.hidden", "every width must be positive".into())?;
         let rate = predictor.dropout;
         check((0.0..1.0).contains(&rate), "predictor.dropout", format!("must be at least 0 and below 1, got {rate}"))?;
@@ -231,7 +236,7 @@ pub fn parse_setting(text: &str) -> Result<toml::Table> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Request, load, DataDir};
+    use crate::data::{DataDir, Request, load};
 
     fn plan() -> Plan {
         Plan::tables(2000)

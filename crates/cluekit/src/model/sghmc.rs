@@ -6,7 +6,10 @@
 //! - v ← (1 − α) v − ε² V̂^(−½) g + N(0, 2 ε² α V̂^(−½) − ε⁴).
 //!
 //! During burn-in V̂ follows the second moment of the gradient, over a window τ that adapts to how fast it changes:
-//! τ ← τ (1 − ḡ² / V̂) + 1, ḡ ← ḡ + (g − ḡ) / τ, V̂ ← V̂ + (g² − V̂) / τ. Then it stands still.
+//! τ ← τ (1 − ḡ² / V̂) + 1, ḡ ← ḡ + (g − ḡ) / τ, V̂ ← V̂ + (g² − V̂) / τ. Then it stands still. The window never falls
+//! below 100 steps: a gradient without noise (a pixel that is always 0 leaves its weights to the prior)
+//! has ḡ² = V̂, so that the formula alone would forget everything at each step, and V̂ would vanish whenever the
+//! gradient passes through 0.
 
 use super::store::checkpoint::Snapshot;
 use crate::error::Result;
@@ -16,6 +19,8 @@ use rayon::prelude::*;
 
 /// Keeps V̂^(−½) finite where the gradient is always 0.
 const EPSILON: f32 = 1e-6;
+/// The shortest memory of the preconditioner, in steps.
+const LEAST_WINDOW: u64 = 100;
 /// Parameters that one thread updates at a time; each piece has a random stream of its own.
 const PIECE: usize = 1 << 14;
 
@@ -53,6 +58,7 @@ impl Sghmc {
     /// One step of the chain; `adapt` is true during burn-in.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32], adapt: bool, seed: Seed, stream: &str) {
         let (step, friction) = (self.step, self.friction);
+        let least = (self.steps + 1).min(LEAST_WINDOW) as f32;
         let first = self.steps * parameters.len().div_ceil(PIECE) as u64;
         self.steps += 1;
         let chain = (
@@ -63,23 +69,27 @@ impl Sghmc {
             self.mean.par_chunks_mut(PIECE),
             self.square.par_chunks_mut(PIECE),
         );
-        chain.into_par_iter().enumerate().for_each(|(piece, (parameters, gradient, momentum, window, mean, square))| {
-            if adapt {
-                for (((&g, tau), mean), square) in gradient.iter().zip(window).zip(mean).zip(square.iter_mut()) {
-                    *tau = *tau * (1.0 - *mean * *mean / (*square + f32::MIN_POSITIVE)) + 1.0;
-                    *mean += (g - *mean) / *tau;
-                    *square += (g * g - *square) / *tau;
+        chain.into_par_iter().enumerate().for_each(
+            |(piece, (parameters, gradient, momentum, window, mean, square))| {
+                if adapt {
+                    for (((&g, tau), mean), square) in gradient.iter().zip(window).zip(mean).zip(square.iter_mut()) {
+                        let share = *mean * *mean / (*square + f32::MIN_POSITIVE);
+                        *tau = (*tau * (1.0 - share) + 1.0).max(least);
+                        *mean += (g - *mean) / *tau;
+                        *square += (g * g - *square) / *tau;
+                    }
                 }
-            }
-            let mut rng = seed.numbered(stream, first + piece as u64);
-            for (((theta, &g), v), &square) in parameters.iter_mut().zip(gradient).zip(momentum).zip(square.iter()) {
-                let rate = step * step / (square.sqrt() + EPSILON);
-                let variance = (2.0 * friction * rate - step.powi(4)).max(0.0);
-                let noise: f32 = StandardNormal.sample(&mut rng);
-                *v += noise * variance.sqrt() - friction * *v - rate * g;
-                *theta += *v;
-            }
-        });
+                let mut rng = seed.numbered(stream, first + piece as u64);
+                for (((theta, &g), v), &square) in parameters.iter_mut().zip(gradient).zip(momentum).zip(square.iter())
+                {
+                    let rate = step * step / (square.sqrt() + EPSILON);
+                    let variance = (2.0 * friction * rate - step.powi(4)).max(0.0);
+                    let noise: f32 = StandardNormal.sample(&mut rng);
+                    *v += noise * variance.sqrt() - friction * *v - rate * g;
+                    *theta += *v;
+                }
+            },
+        );
     }
 
     /// Draws a new momentum from its stationary distribution N(0, ε² V̂^(−½)).
@@ -154,6 +164,25 @@ mod tests {
     }
 
     #[test]
+    fn gradients_that_stand_still_or_vanish_leave_the_chain_finite() {
+        let (mut chain, mut theta) = (Sghmc::new(3, 0.01, 0.05), [0.1; 3]);
+        for i in 0..2000 {
+            let gradient = [0.3, 0.0, if i < 1000 { 1e4 } else { 0.0 }];
+            chain.step(&mut theta, &gradient, true, Seed(0), "noise");
+        }
+        assert!(theta.iter().all(|value| value.is_finite()), "{theta:?}");
+        assert!(chain.square.iter().all(|&square| square >= 0.0), "{:?}", chain.square);
+    }
+
+    #[test]
+    fn a_parameter_that_only_the_prior_holds_keeps_the_priors_spread() {
+        // U = ½ 200 θ², no gradient noise at all: the variance is 1/200.
+        let (_, variance, _) =
+            moments(|theta, _| theta.iter().map(|t| 200.0 * t).collect(), &[0.05, -0.02], 0.05, 200_000);
+        assert!(variance.iter().all(|v| (v * 200.0 - 1.0).abs() < 0.15), "{variance:?}");
+    }
+
+    #[test]
     fn a_gaussian_is_sampled_with_its_moments() {
         // U = ½ Σ (θ − m)² / s² with m = (1, −2), s² = (1, 9), and gradient noise of variance 4.
         let (centre, variances) = ([1.0, -2.0], [1.0, 9.0]);
@@ -188,10 +217,8 @@ mod tests {
         }
         let determinant = a[0][0] * a[1][1] - a[0][1] * a[1][0];
         let covariance = [[a[1][1] / determinant, -a[0][1] / determinant], [0.0, a[0][0] / determinant]];
-        let expected = [
-            covariance[0][0] * b[0] + covariance[0][1] * b[1],
-            covariance[0][1] * b[0] + covariance[1][1] * b[1],
-        ];
+        let expected =
+            [covariance[0][0] * b[0] + covariance[0][1] * b[1], covariance[0][1] * b[0] + covariance[1][1] * b[1]];
         // Gradients from a random half of the rows, scaled up: the noise that mini-batches make.
         let gradient = |w: &[f32], rng: &mut crate::seed::Rng| {
             use rand::RngExt;

@@ -73,14 +73,19 @@ impl Predictor for Stacked {
     fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
         let [rows, inputs] = x.dims();
         if inputs != self.inputs {
-            return Err(Error::Shape { what: "the input".into(), expected: vec![rows, self.inputs], got: vec![rows, inputs] });
+            return Err(Error::Shape {
+                what: "the input".into(),
+                expected: vec![rows, self.inputs],
+                got: vec![rows, inputs],
+            });
         }
         let outputs = self.outputs(x);
         Ok(match self.head {
             Head::Classes(_) => Predictive::Classes { log_probabilities: log_softmax(outputs, 2) },
             Head::Gaussian => Predictive::Gaussian {
                 mean: outputs.clone().slice([0..self.samples, 0..rows, 0..1]).squeeze_dim(2),
-                variance: softplus(outputs.slice([0..self.samples, 0..rows, 1..2]).squeeze_dim(2), 1.0) + VARIANCE_FLOOR,
+                variance: softplus(outputs.slice([0..self.samples, 0..rows, 1..2]).squeeze_dim(2), 1.0)
+                    + VARIANCE_FLOOR,
             },
         })
     }

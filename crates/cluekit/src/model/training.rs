@@ -63,10 +63,18 @@ impl Fit {
             false => Err(Error::setting(format!("{key}.{name}"), format!("must be positive, got {value}"))),
         };
         positive("batch", self.batch > 0, self.batch as f64)?;
+        // Each row of a batch has its own random stream, and 16 bits to count them.
+        if self.batch > 1 << 16 {
+            let problem = format!("must be at most {}, got {}", 1 << 16, self.batch);
+            return Err(Error::setting(format!("{key}.batch"), problem));
+        }
         positive("learning_rate", self.learning_rate > 0.0 && self.learning_rate.is_finite(), self.learning_rate)?;
         match (0.0..1e3).contains(&self.weight_decay) {
             true => Ok(()),
-            false => Err(Error::setting(format!("{key}.weight_decay"), format!("must be 0 or more, got {}", self.weight_decay))),
+            false => Err(Error::setting(
+                format!("{key}.weight_decay"),
+                format!("must lie between 0 and 1000, got {}", self.weight_decay),
+            )),
         }
     }
 
@@ -171,7 +179,14 @@ struct State {
 impl State {
     fn fresh(initial: Parameters) -> Self {
         let adam = Adam::new(initial.values.len());
-        Self { best: initial.values.clone(), parameters: initial, adam, epoch: 0, best_loss: f64::INFINITY, since_best: 0 }
+        Self {
+            best: initial.values.clone(),
+            parameters: initial,
+            adam,
+            epoch: 0,
+            best_loss: f64::INFINITY,
+            since_best: 0,
+        }
     }
 
     fn exhausted(&self, patience: usize) -> bool {
@@ -259,6 +274,7 @@ pub fn fit(
         checkpoint.save(what, &state.to_snapshot())?;
     }
     let early = state.epoch < settings.epochs;
-    observer.finished(what, if early { "stopped early: the validation loss no longer fell" } else { "all epochs done" });
+    observer
+        .finished(what, if early { "stopped early: the validation loss no longer fell" } else { "all epochs done" });
     Parameters::new(layout, state.best)
 }

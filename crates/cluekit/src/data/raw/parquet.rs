@@ -56,7 +56,9 @@ fn check_compression(path: &Path, reader: &SerializedFileReader<File>) -> Result
                 let name = name.split('(').next().unwrap_or_default();
                 return Err(Error::file(
                     path,
-                    format!("is compressed with {name}, which is not supported; write it with snappy, gzip, lz4 or zstd"),
+                    format!(
+                        "is compressed with {name}, which is not supported; write it with snappy, gzip, lz4 or zstd"
+                    ),
                 ));
             }
         }

@@ -37,23 +37,56 @@ impl Request {
 
 /// Reads, or makes, the dataset that `request` names.
 ///
-/// `schema` overrides what would be inferred from a user's file: kinds, categories, scaling, units, classes.
+/// `schema` overrides what would be inferred from a user's table: kinds, categories, scaling, units, classes. The
+/// columns of other datasets mean what they mean; there it may only name units.
 pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> Result<Dataset> {
+    let built_in = |dataset: Dataset| match schema {
+        Some(given) if without_units(given) != without_units(&dataset.schema) => Err(Error::data(format!(
+            "the schema does not fit `{}`, whose columns are known: only units may differ; leave the schema away",
+            request.name
+        ))),
+        Some(given) => Ok(Dataset { schema: given.clone(), ..dataset }),
+        None => Ok(dataset),
+    };
     match request.name.as_str() {
-        "mnist" => mnist::load(&directory.path_of("mnist")),
-        "credit" => credit::load(&directory.path_of("uci_default_credit"), request.seed),
-        "moons" => Ok(moons::make(request.seed)),
+        "mnist" => built_in(mnist::load(&directory.path_of("mnist"))?),
+        "credit" => built_in(credit::load(&directory.path_of("uci_default_credit"), request.seed)?),
+        "moons" => built_in(moons::make(request.seed)),
         name => {
             let path = Path::new(name);
             let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
             match extension.as_str() {
                 "csv" | "tsv" | "gz" | "parquet" => table::load(path, request, schema),
-                "npy" | "npz" => arrays::load(path, request),
+                "npy" | "npz" => built_in(arrays::load(path, request)?),
                 _ => Err(Error::data(format!(
                     "no dataset is called `{name}`; choose mnist, credit or moons, or give the path of a .csv, \
                      .parquet, .npy or .npz file"
                 ))),
             }
         }
+    }
+}
+
+fn without_units(schema: &Schema) -> Schema {
+    let mut schema = schema.clone();
+    schema.target.unit = None;
+    schema.features.iter_mut().for_each(|feature| feature.unit = None);
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_dataset_takes_units_from_a_schema_and_nothing_else() {
+        let directory = DataDir::locate(None);
+        let request = Request::new("moons");
+        let mut schema = load(&request, None, &directory).unwrap().schema;
+        schema.features[0].unit = Some("cm".into());
+        assert_eq!(load(&request, Some(&schema), &directory).unwrap().schema.features[0].unit.as_deref(), Some("cm"));
+        schema.features[0].name = "length".into();
+        let error = load(&request, Some(&schema), &directory).unwrap_err().to_string();
+        assert!(error.contains("`moons`") && error.contains("only units"), "{error}");
     }
 }

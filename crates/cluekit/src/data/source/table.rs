@@ -141,7 +141,8 @@ mod tests {
     #[test]
     fn a_table_is_split_encoded_and_decoded_to_itself() {
         let file = file(&bank());
-        let Dataset { name, schema, train, test, sources, notes: _ } = load(&file.path, &request(Some("default")), None).unwrap();
+        let Dataset { name, schema, train, test, sources, notes: _ } =
+            load(&file.path, &request(Some("default")), None).unwrap();
         assert_eq!((name.as_str(), train.len(), test.len(), train.width), ("bank.csv", 15, 5, 5));
         assert_eq!(sources, [Source { file: "bank.csv".into(), sha256: sha256_hex(bank().as_bytes()) }]);
         for part in [&train, &test] {

@@ -1,7 +1,7 @@
 //! Where a training run stands, on disk, so that a killed run continues and ends with the same bytes.
 //!
 //! A checkpoint is a folder of snapshots, one for each thing that is being trained and one for each thing that is
-//! finished. Every snapshot carries the fingerprint of the run it belongs to.
+//! finished. Which run it belongs to says `run.toml` beside it.
 
 use super::files::{create_folder, write_whole};
 use crate::error::{Error, Result};

@@ -25,6 +25,9 @@ const FORMAT: u32 = 1;
 /// The files whose hashes `run.toml` holds.
 const HASHED: [&str; 3] = ["schema.toml", "generative.safetensors", "predictor.safetensors"];
 
+/// What else a run may hold; a new run in the same folder begins without it.
+const RESULTS: [&str; 4] = ["run.toml", "checkpoint", "measure", "uncertainty.svg"];
+
 /// What `run.toml` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,16 +119,16 @@ impl RunFolder {
 
     /// Removes what an earlier run left: its models, its results, its checkpoint.
     pub fn clear(&self) -> Result<()> {
-        for name in HASHED.iter().chain(&["run.toml"]) {
+        for name in HASHED.iter().chain(&RESULTS) {
             let path = self.file(name);
-            if path.exists() {
-                fs::remove_file(&path).map_err(Error::writing(&path))?;
-            }
+            let removed = match path.is_dir() {
+                true => fs::remove_dir_all(&path),
+                false if path.exists() => fs::remove_file(&path),
+                false => Ok(()),
+            };
+            removed.map_err(Error::writing(&path))?;
         }
-        match self.file("checkpoint").exists() {
-            true => self.checkpoint()?.clear(),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     /// Where training keeps what a resumed run needs.
@@ -165,10 +168,15 @@ impl RunFolder {
             return Err(Error::file(&self.path, "is not there; `clue train DATASET --out RUN` makes a run"));
         }
         let text = self.text("run.toml")?;
-        let record: Record = toml::from_str(&text).map_err(|problem| Error::file(&path, problem.to_string().trim_end()))?;
-        match record.format {
-            FORMAT => Ok(record),
-            other => Err(Error::file(&path, format!("has format {other}, this version reads {FORMAT}"))),
+        let unreadable = |problem: toml::de::Error| Error::file(&path, problem.to_string().trim_end());
+        let table: toml::Table = toml::from_str(&text).map_err(unreadable)?;
+        // The format comes first: the keys of a newer one are unknown to this version.
+        match table.get("format").and_then(toml::Value::as_integer) {
+            Some(format) if format != i64::from(FORMAT) => {
+                let remedy = "use the version of clue that made the run";
+                Err(Error::file(&path, format!("has format {format}, this version reads {FORMAT}; {remedy}")))
+            }
+            _ => toml::from_str(&text).map_err(unreadable),
         }
     }
 
@@ -184,11 +192,13 @@ impl RunFolder {
         let arrays = Arrays::read(&self.file("predictor.safetensors"))?;
         let head = Head::of(&schema.target.task);
         // The widths of hidden layers and S are whatever the file holds; what must fit is how they follow each other.
-        let first = arrays.shape("layers.0.weight").map(<[usize]>::to_vec);
-        let samples = first.and_then(|shape| shape.first().copied()).unwrap_or(1);
-        let widths = (0..).map_while(|i| arrays.shape(&format!("layers.{i}.weight")));
-        let mut hidden: Vec<usize> = widths.filter_map(|shape| shape.get(1).copied()).collect();
-        hidden.pop();
+        // A bias has the same first two sides as its weight, so one of them is enough to know both.
+        let side = |layer: usize, axis: usize| {
+            let names = ["weight", "bias"].map(|part| format!("layers.{layer}.{part}"));
+            names.iter().find_map(|name| arrays.shape(name)?.get(axis).copied()).unwrap_or(1)
+        };
+        let (samples, layers) = (side(0, 0), arrays.count("layers."));
+        let hidden: Vec<usize> = (1..layers).map(|i| side(i - 1, 1)).collect();
         let network = Mlp::new(schema.width(), &hidden, head, 0.0);
         let parameters = arrays.matching(Arc::new(stacked_layout(network.layout(), samples)))?;
         Stacked::new(&parameters, head)
@@ -198,7 +208,12 @@ impl RunFolder {
     pub fn generative(&self, schema: &Schema) -> Result<Vae> {
         self.check_hash("generative.safetensors")?;
         let arrays = Arrays::read(&self.file("generative.safetensors"))?;
-        let network = VaeNetwork::new(&shape_of_vae(&arrays), schema)?;
+        let shape = shape_of_vae(&arrays);
+        if shape.architecture == Architecture::Convolution && schema.image.is_none() {
+            let problem = "has convolutions, but the schema describes a table, not an image; it belongs to another run";
+            return Err(Error::file(arrays.path(), problem));
+        }
+        let network = VaeNetwork::new(&shape, schema)?;
         let parameters = arrays.matching(network.layout().clone())?;
         Ok(Vae::new(network, &parameters))
     }
@@ -227,17 +242,18 @@ impl RunFolder {
 
 /// The shape of a VAE from the arrays of its file, so that a file made elsewhere needs no settings beside it.
 fn shape_of_vae(arrays: &Arrays) -> VaeShape {
-    let side = |name: &str, axis: usize| arrays.shape(name).and_then(|shape| shape.get(axis).copied()).unwrap_or(1);
-    let numbered = |i: usize, name: &str| format!("encoder.{name}.{i}.weight");
-    let count = |name: &str| (0..).take_while(|&i| arrays.shape(&numbered(i, name)).is_some()).count();
+    let side = |name: &str, axis: usize| arrays.shape(name).and_then(|shape| shape.get(axis).copied());
+    // Weight and bias of a layer both begin with its outputs, so one of them is enough to know these.
+    let outputs =
+        |layer: String| side(&format!("{layer}.weight"), 0).or(side(&format!("{layer}.bias"), 0)).unwrap_or(1);
     let channels: Vec<usize> =
-        (0..count("convolutions")).map(|i| side(&numbered(i, "convolutions"), 0)).collect();
+        (0..arrays.count("encoder.convolutions.")).map(|i| outputs(format!("encoder.convolutions.{i}"))).collect();
     let architecture = if channels.is_empty() { Architecture::Residual } else { Architecture::Convolution };
     VaeShape {
         architecture,
-        latent: side("decoder.input.weight", 1),
-        width: side("decoder.input.weight", 0),
-        depth: count("blocks"),
+        latent: outputs("encoder.output".into()) / 2,
+        width: outputs("decoder.input".into()),
+        depth: arrays.count("encoder.blocks."),
         channels,
     }
 }

@@ -41,7 +41,12 @@ impl Arrays {
         let mut arrays = BTreeMap::new();
         for (name, view) in file.iter() {
             if view.dtype() != Dtype::F32 {
-                let problem = format!("`{name}` has the type {:?}, expected F32; save it as 32-bit floats", view.dtype());
+                let problem =
+                    format!("`{name}` has the type {:?}, expected F32; save it as 32-bit floats", view.dtype());
+                return Err(Error::file(path, problem));
+            }
+            if view.shape().contains(&0) {
+                let problem = format!("`{name}` has shape {:?}; every side must be at least 1", view.shape());
                 return Err(Error::file(path, problem));
             }
             let values: Vec<f32> =
@@ -60,6 +65,16 @@ impl Arrays {
         &self.path
     }
 
+    /// How many layers are numbered behind `prefix`: one more than the largest number, even where one is missing.
+    pub fn count(&self, prefix: &str) -> usize {
+        let number = |name: &String| name.strip_prefix(prefix)?.split('.').next()?.parse::<usize>().ok();
+        self.arrays
+            .keys()
+            .filter_map(number)
+            .max()
+            .map_or(0, |largest| largest.saturating_add(1).min(self.arrays.len()))
+    }
+
     /// The shape of the array called `name`, if it is there.
     pub fn shape(&self, name: &str) -> Option<&[usize]> {
         self.arrays.get(name).map(|(shape, _)| shape.as_slice())
@@ -67,15 +82,22 @@ impl Arrays {
 
     /// The arrays in the order of `layout`, which must name exactly these with exactly these shapes.
     pub fn matching(mut self, layout: Arc<Layout>) -> Result<Parameters> {
-        let mut differences = Vec::new();
-        let mut values = Vec::with_capacity(layout.len());
+        // What is missing stands first: it is often the cause of the other differences. No memory is asked for
+        // before every shape agrees, since a wrong file can describe a model of any size.
+        let mut differences: Vec<String> = layout
+            .entries()
+            .iter()
+            .filter(|entry| !self.arrays.contains_key(&entry.name))
+            .map(|entry| format!("`{}` is missing", entry.name))
+            .collect();
+        let mut values = Vec::new();
         for entry in layout.entries() {
             match self.arrays.remove(&entry.name) {
                 Some((shape, array)) if shape == entry.shape => values.extend(array),
                 Some((shape, _)) => {
                     differences.push(format!("`{}` has shape {shape:?}, expected {:?}", entry.name, entry.shape));
                 }
-                None => differences.push(format!("`{}` {:?} is missing", entry.name, entry.shape)),
+                None => {}
             }
         }
         differences.extend(self.arrays.keys().map(|name| format!("`{name}` is not expected")));
@@ -125,7 +147,7 @@ mod tests {
         other.push("a", &[1, 2]);
         other.push("c", &[4]);
         let error = Arrays::read(&path).unwrap().matching(Arc::new(other)).unwrap_err().to_string();
-        for part in ["`a` has shape [2, 1], expected [1, 2]", "`c` [4] is missing", "`b` is not expected"] {
+        for part in ["`a` has shape [2, 1], expected [1, 2]", "`c` is missing", "`b` is not expected"] {
             assert!(error.contains(part), "{error}");
         }
     }

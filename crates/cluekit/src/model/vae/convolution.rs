@@ -1,8 +1,9 @@
 //! Convolutions as encoder and decoder of images: every layer halves or doubles both sides.
 
+use super::residual::OUTPUT_SPREAD;
 use crate::data::Image;
 use crate::model::parameters::{Layout, Weights};
-use crate::tensor::{Tensor, doubling_convolution, halving_convolution, relu};
+use crate::tensor::{Tensor, doubling_convolution, halving_convolution, silu};
 
 /// The pair of networks, with the sizes that the image takes on the way down.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,11 +28,12 @@ impl Convolution {
             layout.push(format!("encoder.convolutions.{i}.bias"), &[pair[1]]);
         }
         layout.push_linear("encoder.hidden", flat, width);
-        layout.push_linear("encoder.output", width, 2 * latent);
+        layout.push_linear_spread("encoder.output", width, 2 * latent, OUTPUT_SPREAD);
         layout.push_linear("decoder.input", latent, width);
         layout.push_linear("decoder.hidden", width, flat);
         for (i, pair) in channels.windows(2).enumerate().rev() {
-            layout.push(format!("decoder.convolutions.{i}.weight"), &[pair[1], pair[0], 3, 3]);
+            let spread = if i == 0 { OUTPUT_SPREAD } else { 1.0 };
+            layout.push_spread(format!("decoder.convolutions.{i}.weight"), &[pair[1], pair[0], 3, 3], spread);
             layout.push(format!("decoder.convolutions.{i}.bias"), &[pair[0]]);
         }
         Self { channels, sizes }
@@ -45,9 +47,9 @@ impl Convolution {
         for i in 0..self.channels.len() - 1 {
             let name = format!("encoder.convolutions.{i}");
             let (weight, bias) = (weights.get(&format!("{name}.weight")), weights.get(&format!("{name}.bias")));
-            h = relu(halving_convolution(h, weight, bias));
+            h = silu(halving_convolution(h, weight, bias));
         }
-        let h = relu(weights.linear("encoder.hidden", h.flatten(1, 3)));
+        let h = silu(weights.linear("encoder.hidden", h.flatten(1, 3)));
         weights.linear("encoder.output", h)
     }
 
@@ -56,15 +58,15 @@ impl Convolution {
     pub fn decode(&self, weights: &Weights, z: Tensor<2>) -> Tensor<2> {
         let rows = z.dims()[0];
         let deepest = self.channels.len() - 1;
-        let h = relu(weights.linear("decoder.input", z));
-        let h = relu(weights.linear("decoder.hidden", h));
+        let h = silu(weights.linear("decoder.input", z));
+        let h = silu(weights.linear("decoder.hidden", h));
         let mut h = h.reshape([rows, self.channels[deepest], self.sizes[deepest][0], self.sizes[deepest][1]]);
         for i in (0..deepest).rev() {
             let name = format!("decoder.convolutions.{i}");
             let (weight, bias) = (weights.get(&format!("{name}.weight")), weights.get(&format!("{name}.bias")));
             h = doubling_convolution(h, weight, bias, self.sizes[i]);
             if i > 0 {
-                h = relu(h);
+                h = silu(h);
             }
         }
         h.flatten(1, 3)

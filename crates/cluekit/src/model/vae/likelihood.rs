@@ -76,7 +76,7 @@ impl Likelihood {
                 ColumnKind::Categorical => (log_softmax(l, 1) * x).neg(),
                 ColumnKind::Gaussian => {
                     let all = log_variance.clone().expect("a normal column comes with its variance");
-                    let own = all.slice([variances..variances + columns.len()]);
+                    let own = all.narrow(0, variances, columns.len());
                     variances += columns.len();
                     let log_v: Tensor<2> = own.clamp(LOG_VARIANCE.start, LOG_VARIANCE.end).unsqueeze();
                     let square = (x - l).powi_scalar(2) / log_v.clone().exp();

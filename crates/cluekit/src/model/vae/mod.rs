@@ -1,4 +1,4 @@
-//! Variational autoencoder: an encoder q(z|x), a decoder p(x|z), a standard normal prior. [Kingma2014]
+//! Variational autoencoder: an encoder q(z|x), a decoder p(x|z), a standard normal prior. [Kingma2014, Eq. 3]
 //!
 //! ELBO(x) = E_q log p(x|z) − KL(q(z|x) ‖ N(0, I)), and for q = N(μ, σ²):
 //! KL = ½ Σ (μ² + σ² − log σ² − 1).

@@ -1,0 +1,56 @@
+# `make check` is everything that must hold before a change goes in; continuous integration calls it too.
+#
+# All of its parts use cargo's dev profile and the whole workspace, so that a dependency is built once for all of them.
+
+CARGO ?= cargo
+NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
+BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
+EXAMPLES := $(basename $(notdir $(wildcard crates/*/examples/*.rs)))
+
+.PHONY: help check fmt fmt-check lint test examples doc licences demo
+.NOTPARALLEL:
+
+help:
+	@echo 'make check      everything below that can fail: format, lints, tests, doctests, examples, documentation'
+	@echo 'make fmt        format the code'
+	@echo 'make lint       clippy, warnings are errors'
+	@echo 'make test       the tests and the doctests'
+	@echo 'make examples   run every example'
+	@echo 'make doc        build the documentation, warnings are errors'
+	@echo 'make licences   check the licences of all dependencies (also one of the tests)'
+	@echo 'make demo       clue demo, optimised'
+
+check: fmt-check lint test examples doc
+
+fmt:
+	$(CARGO) fmt --all
+
+fmt-check:
+	$(CARGO) fmt --all --check
+
+lint:
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+# cargo-nextest runs all tests side by side but no doctests; without it, one test binary runs after the other.
+test:
+ifeq ($(NEXTEST),yes)
+	$(CARGO) nextest run --workspace
+else
+	$(CARGO) test --workspace --lib --bins --tests
+endif
+	$(CARGO) test --workspace --doc
+
+examples:
+ifneq ($(EXAMPLES),)
+	$(CARGO) build --workspace --examples
+	@for example in $(EXAMPLES); do echo "example $$example"; "$(BUILT)/examples/$$example" || exit 1; done
+endif
+
+doc:
+	RUSTDOCFLAGS="$(RUSTDOCFLAGS) -D warnings" $(CARGO) doc --workspace --no-deps
+
+licences:
+	$(CARGO) test --workspace --test licences
+
+demo:
+	$(CARGO) run --release -- demo

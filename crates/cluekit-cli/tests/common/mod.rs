@@ -1,0 +1,90 @@
+//! Running `clue` as a user does.
+
+#![allow(dead_code, reason = "each test file uses some of these")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// The command, with nothing of the surroundings leaking in.
+pub fn clue() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clue"));
+    command.env_remove("CLUE_DATA");
+    command
+}
+
+/// `--set` for settings that train in a moment, then `more`.
+pub fn small(more: &[&str]) -> Vec<String> {
+    let quick = [
+        "generative.width=16",
+        "generative.depth=1",
+        "generative.latent=2",
+        "generative.fit.epochs=3",
+        "predictor.hidden=[16]",
+        "predictor.samples=4",
+        "predictor.fit.epochs=3",
+        "predictor.fit.learning_rate=0.01",
+        "predictor.sampler.burn_in_epochs=3",
+        "predictor.sampler.step=0.002",
+    ];
+    quick.iter().chain(more).flat_map(|setting| ["--set".to_owned(), (*setting).to_owned()]).collect()
+}
+
+/// `clue train moons` with small settings.
+pub fn train(run: &Path, more: &[&str]) -> Command {
+    let mut command = clue();
+    command.args(["train", "moons", "--out"]).arg(run).args(small(more));
+    command
+}
+
+/// Runs a command that must succeed and returns what it printed.
+pub fn ok(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?} failed: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs a command that must succeed and prints one JSON document.
+pub fn json(command: &mut Command) -> serde_json::Value {
+    serde_json::from_str(&ok(command)).unwrap()
+}
+
+/// Runs a command that must fail; returns its exit code and what it said, which must be one line and no panic.
+pub fn fails(command: &mut Command) -> (i32, String) {
+    let output = command.output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    let code = output.status.code().unwrap_or_else(|| panic!("{command:?} was killed: {message}"));
+    assert!(code == 1 || code == 2, "{command:?} ended with {code}: {message}");
+    assert!(!message.contains("panicked"), "{message}");
+    (code, message)
+}
+
+/// Every file below a folder with its bytes.
+pub fn files_of(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(current) = folders.pop() {
+        for entry in std::fs::read_dir(current).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap().display().to_string();
+                files.insert(name, std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+/// Writes a NumPy array of version 1.0 in C order.
+pub fn write_npy(path: &Path, kind: &str, shape: &[usize], data: &[u8]) {
+    let shape = shape.iter().map(|side| format!("{side},")).collect::<String>();
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
+    let padded = format!("{header:<117}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((padded.len() as u16).to_le_bytes());
+    bytes.extend(padded.as_bytes());
+    bytes.extend(data);
+    std::fs::write(path, bytes).unwrap();
+}

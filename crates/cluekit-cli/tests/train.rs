@@ -1,0 +1,218 @@
+//! `clue train`, `rank` and `measure` end to end: what they promise about bytes, threads, interruption and output.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
+
+mod common;
+
+use common::{clue, files_of, json, ok, small, train};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+#[test]
+fn one_thread_and_two_write_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = ["1", "2"].map(|threads| {
+        let run = folder.path().join(threads);
+        // Batches of several shards, so that there is something to share out.
+        let settings = ["generative.fit.batch=300", "predictor.fit.batch=300", "generative.latent=2"];
+        ok(train(&run, &settings).args(["--threads", threads]));
+        files_of(&run)
+    });
+    assert_eq!(runs[0].keys().collect::<Vec<_>>(), runs[1].keys().collect::<Vec<_>>());
+    assert!(runs[0] == runs[1], "the two runs differ");
+}
+
+#[test]
+fn another_seed_writes_other_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let weights = ["1", "2"].map(|seed| {
+        let run = folder.path().join(seed);
+        ok(train(&run, &[]).args(["--seed", seed]));
+        std::fs::read(run.join("predictor.safetensors")).unwrap()
+    });
+    assert_ne!(weights[0], weights[1]);
+}
+
+/// Kills a run with SIGKILL again and again, resuming it each time, until it gets through.
+fn interrupted(run: &Path, settings: &[&str]) -> usize {
+    let mut kills = 0;
+    let deadline = Instant::now() + Duration::from_secs(240);
+    loop {
+        let mut command = train(run, settings);
+        if run.join("run.toml").exists() {
+            command.arg("--resume");
+        }
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // Each attempt lives a little longer than the one before, so the kills fall on different moments.
+        let patience = Duration::from_millis(60 + 40 * kills as u64);
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break Some(status);
+            }
+            if begun.elapsed() > patience {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        match status {
+            Some(status) => {
+                assert!(status.success(), "a resumed run failed after {kills} kills");
+                return kills;
+            }
+            None => kills += 1,
+        }
+        assert!(Instant::now() < deadline, "the run never got through");
+    }
+}
+
+#[test]
+fn a_run_killed_again_and_again_ends_with_the_bytes_of_an_unbroken_one() {
+    for kind in ["bayesian", "ensemble", "dropout"] {
+        let folder = tempfile::tempdir().unwrap();
+        let kind = format!("predictor.kind={kind}");
+        let settings = [kind.as_str(), "generative.fit.epochs=30", "predictor.fit.epochs=12", "predictor.samples=8"];
+        let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
+        ok(&mut train(&whole, &settings));
+        let kills = interrupted(&broken, &settings);
+        assert!(kills > 0, "the run was too quick to be killed");
+        assert!(files_of(&whole) == files_of(&broken), "{kind}: the bytes differ after {kills} kills");
+    }
+}
+
+#[test]
+fn resuming_with_other_settings_is_refused_and_says_which() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    ok(&mut train(&run, &[]));
+    let before = files_of(&run);
+    let output = train(&run, &["predictor.samples=3"]).arg("--resume").output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(message.contains("samples = 3") && message.contains("--overwrite"), "{message}");
+    assert!(before == files_of(&run), "a refused command changed the run");
+}
+
+#[test]
+fn a_finished_run_is_not_replaced_by_accident() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    ok(&mut train(&run, &[]));
+    let output = train(&run, &[]).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(message.contains("holds a run already") && message.contains("--resume"), "{message}");
+    ok(train(&run, &[]).arg("--overwrite"));
+}
+
+#[test]
+fn every_kind_of_predictor_trains_and_ranks() {
+    for (kind, samples) in [("bayesian", 4), ("ensemble", 4), ("dropout", 4), ("plain", 1)] {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run");
+        ok(&mut train(&run, &[&format!("predictor.kind={kind}"), "predictor.fit.epochs=20"]));
+        let health = json(clue().arg("measure").arg(&run).arg("--json"));
+        assert_eq!(health["predictor"]["samples"], samples, "{kind}");
+        assert!(health["predictor"]["error"].as_f64().unwrap() < 0.2, "{kind}: {health}");
+        assert!(health["generative"]["elbo"].as_f64().unwrap().is_finite());
+        let ranking = json(clue().arg("rank").arg(&run).args(["--top", "7", "--json"]));
+        let inputs = ranking["inputs"].as_array().unwrap();
+        let total = |i: usize| inputs[i]["uncertainty"]["total"].as_f64().unwrap();
+        assert_eq!(inputs.len(), 7);
+        assert!((1..7).all(|i| total(i) <= total(i - 1)), "{kind}: not ranked");
+        for input in inputs {
+            let amounts = &input["uncertainty"];
+            let parts = amounts["aleatoric"].as_f64().unwrap() + amounts["epistemic"].as_f64().unwrap();
+            assert!((amounts["total"].as_f64().unwrap() - parts).abs() < 1e-5);
+            assert_eq!(input["probabilities"].as_array().unwrap().len(), 2);
+        }
+    }
+}
+
+#[test]
+fn a_table_of_ones_own_is_trained_and_its_schema_can_be_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("loans.csv");
+    let rows = (0..300).map(|i| {
+        let (age, income) = (20 + i * 7 % 50, 1000 + i * 37 % 4000);
+        let job = ["clerk", "nurse", "smith"][i % 3];
+        let default = if (age * 60 + income) % 5000 < 2500 { "yes" } else { "no" };
+        format!("{age},{income},{job},{default}\n")
+    });
+    std::fs::write(&csv, "age,income,job,default\n".to_owned() + &rows.collect::<String>()).unwrap();
+    let train = |run: &Path| {
+        let mut command = clue();
+        command.arg("train").arg(&csv).args(["--target", "default", "--out"]).arg(run).args(small(&[]));
+        command
+    };
+    let run = folder.path().join("run");
+    ok(&mut train(&run));
+    let schema = std::fs::read_to_string(run.join("schema.toml")).unwrap();
+    assert!(schema.contains("kind = \"categorical\"") && schema.contains("\"smith\""), "{schema}");
+    // `income` gets a unit, and another run uses that schema.
+    let edited = folder.path().join("schema.toml");
+    std::fs::write(&edited, schema.replacen("name = \"income\"", "name = \"income\"\nunit = \"EUR\"", 1)).unwrap();
+    let second = folder.path().join("second");
+    ok(train(&second).arg("--schema").arg(&edited));
+    assert!(std::fs::read_to_string(second.join("schema.toml")).unwrap().contains("unit = \"EUR\""));
+    ok(clue().arg("rank").arg(&second));
+}
+
+#[test]
+fn a_regression_reports_errors_in_the_targets_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("heat.csv");
+    let rows = (0..400).map(|i| {
+        let x = f64::from(i) / 40.0;
+        format!("{x:.3},{:.4}\n", 1000.0 + 100.0 * x + 20.0 * f64::from(i * 7919 % 100 - 50) / 50.0)
+    });
+    std::fs::write(&csv, "x,heat\n".to_owned() + &rows.collect::<String>()).unwrap();
+    let run = folder.path().join("run");
+    let settings = ["predictor.kind=ensemble", "predictor.fit.epochs=60"];
+    ok(clue().arg("train").arg(&csv).args(["--target", "heat", "--out"]).arg(&run).args(small(&settings)));
+    let health = json(clue().arg("measure").arg(&run).arg("--json"));
+    // The noise is uniform in ±20: its deviation is 11.5, and 1000 ± 300 are the values.
+    let rmse = health["predictor"]["rmse"].as_f64().unwrap();
+    assert!((9.0..40.0).contains(&rmse), "{health}");
+    assert_eq!(health["predictor"]["coverage"].as_array().unwrap().len(), 4);
+    assert!(run.join("measure/coverage.svg").exists());
+    let ranking = json(clue().arg("rank").arg(&run).args(["--top", "1", "--json"]));
+    let label = ranking["inputs"][0]["label"].as_f64().unwrap();
+    assert!((900.0..2200.0).contains(&label), "{ranking}");
+}
+
+#[test]
+fn images_train_a_convolutional_vae() {
+    let folder = tempfile::tempdir().unwrap();
+    let (images, labels) = (folder.path().join("images.npy"), folder.path().join("labels.npy"));
+    // Bars that lie or stand, in 6 × 6 pixels.
+    let pixel =
+        |i: usize, p: usize| if (if i.is_multiple_of(2) { p / 6 } else { p % 6 }) == i / 2 % 6 { 255 } else { 0 };
+    let pixels: Vec<u8> = (0..200).flat_map(|i| (0..36).map(move |p| pixel(i, p))).collect();
+    common::write_npy(&images, "|u1", &[200, 6, 6], &pixels);
+    common::write_npy(&labels, "|u1", &[200], &(0..200).map(|i| (i % 2) as u8).collect::<Vec<u8>>());
+    let run = folder.path().join("run");
+    let settings = ["generative.architecture=convolution", "generative.channels=[4, 8]", "predictor.kind=plain"];
+    ok(clue()
+        .arg("train")
+        .arg(&images)
+        .arg("--target")
+        .arg("labels.npy")
+        .arg("--out")
+        .arg(&run)
+        .args(small(&settings)));
+    let health = json(clue().arg("measure").arg(&run).arg("--json"));
+    assert!(health["generative"]["elbo"].as_f64().unwrap().is_finite(), "{health}");
+}
+
+#[test]
+fn the_demo_draws_its_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = ok(clue().args(["demo", "--quiet", "--out"]).arg(folder.path().join("demo")));
+    assert!(output.contains("least sure about"), "{output}");
+    let picture = std::fs::read_to_string(folder.path().join("demo/uncertainty.svg")).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains("two moons"));
+}

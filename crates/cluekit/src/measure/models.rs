@@ -1,0 +1,68 @@
+//! The health of both models of a run, measured on rows.
+
+use super::{
+    ClassifierHealth, Gaussians, GenerativeHealth, Predictions, PredictorHealth, RegressorHealth, nll_mixture,
+};
+use crate::data::{Samples, Targets, Task};
+use crate::error::Result;
+use crate::model::vae::Vae;
+use crate::model::{Generative, Predictor};
+use crate::parallel::over_shards;
+use crate::prediction::{Prediction, posterior_moments, probabilities, scaling_of, unscaled};
+use crate::seed::Seed;
+use crate::tensor::{tensor, values};
+
+/// Rows that one thread reconstructs at a time.
+const ROWS: usize = 256;
+
+/// How well `predictions` of a predictor with `posterior` samples fit the targets of `samples`.
+pub fn predictor_health(
+    predictor: &dyn Predictor,
+    predictions: &[Prediction],
+    samples: &Samples,
+    task: &Task,
+    posterior: usize,
+) -> Result<PredictorHealth> {
+    match (&samples.y, scaling_of(task)) {
+        (Targets::Values(targets), Some(scaling)) => {
+            let unscale = |scaled: &[f32]| scaled.iter().map(|&v| f64::from(unscaled(v, scaling))).collect::<Vec<_>>();
+            let targets = unscale(targets);
+            let means: Vec<f64> = predictions.iter().map(|p| f64::from(p.mean[0])).collect();
+            let deviations: Vec<f64> = predictions.iter().map(|p| f64::from(p.uncertainty.total)).collect();
+            let gaussians = Gaussians::new(&means, &deviations, &targets)?;
+            let (means, variances) = posterior_moments(predictor, samples, scaling)?;
+            Ok(PredictorHealth::Regressor(RegressorHealth {
+                rmse: gaussians.rmse(),
+                nll: nll_mixture(&means, &variances, &targets)?,
+                coverage: gaussians.coverage(),
+                samples: posterior,
+            }))
+        }
+        (Targets::Classes(labels), _) => {
+            let probabilities = probabilities(predictions);
+            let uncertainty: Vec<f64> = predictions.iter().map(|p| f64::from(p.uncertainty.total)).collect();
+            let checked = Predictions::new(&probabilities, task.classes().len(), labels)?;
+            Ok(PredictorHealth::Classifier(ClassifierHealth::of(&checked, &uncertainty, posterior)?))
+        }
+        _ => unreachable!("targets follow the schema's task"),
+    }
+}
+
+/// Mean ELBO, from one draw of z a row, and mean ℓ₁ distance between a row and its reconstruction.
+pub fn generative_health(vae: &Vae, samples: &Samples, seed: Seed) -> Result<GenerativeHealth> {
+    let width = samples.width;
+    let sums = over_shards(samples.len(), ROWS, |rows| -> Result<(f64, f64)> {
+        let x = tensor(samples.x[rows.start * width..rows.end * width].to_vec(), [rows.len(), width]);
+        let elbo = values(vae.elbo(&x, &mut seed.numbered("elbo", rows.start as u64)));
+        let distance = values((vae.decode(&vae.encode(&x)?)? - x).abs());
+        let sum = |numbers: Vec<f32>| numbers.iter().map(|&n| f64::from(n)).sum::<f64>();
+        Ok((sum(elbo), sum(distance)))
+    });
+    let sums = sums.into_iter().collect::<Result<Vec<_>>>()?;
+    let rows = samples.len() as f64;
+    Ok(GenerativeHealth {
+        elbo: sums.iter().map(|(elbo, _)| elbo).sum::<f64>() / rows,
+        reconstruction_l1: sums.iter().map(|(_, distance)| distance).sum::<f64>() / rows,
+        latent: vae.latent(),
+    })
+}
