@@ -37,9 +37,9 @@ fn a_bad_table_is_named_with_its_line_and_column() {
         (csv(100, 9, "5,NaN,yes"), ["line 9", "`b`", "table.csv"]),
         (csv(100, 4, "5,,yes"), ["line 4", "`b`", "table.csv"]),
         (csv(100, 5, "5,1"), ["line 5", "table.csv", "3"]),
-        (csv(100, 0, "").replace(",no", ",yes"), ["y", "yes", "class"]),
+        (csv(100, 0, "").replace(",no", ",yes"), ["`y`", "`yes` in every row", "table.csv"]),
         (csv(0, 0, ""), ["table.csv", "no", "row"]),
-        (csv(100, 1, "a,b,z"), ["`y`", "`z`", "table.csv"]),
+        (csv(100, 1, "a,b,z"), ["`y`", "columns: a, b, z", "table.csv"]),
         (String::new(), ["table.csv", "empty", ""]),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -108,6 +108,12 @@ fn unusable_text(table: &RawTable, column: &RawColumn, words: &[String]) -> Resu
     if distinct == 1 {
         return Ok(Some(format!("it is `{}` in every row", words[0])));
     }
+    // Too many different numbers to be the names of categories, and hardly anything else: a measured quantity with a
+    // word in it.
+    let numbers = words.iter().filter(|word| word.parse::<f64>().is_ok()).count();
+    if numbers > MOST_STEPS && numbers * 10 >= distinct * 9 {
+        return Err(table.not_a_number(column));
+    }
     if distinct <= MOST_CATEGORIES && !nearly_all(distinct, rows) {
         return Ok(None);
     }

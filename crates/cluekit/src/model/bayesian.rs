@@ -14,6 +14,8 @@ use crate::seed::Rng;
 use rand_distr::{Distribution, Gamma};
 use serde::{Deserialize, Serialize};
 
+/// A chain whose loss is so many times what it began with has left the posterior for good.
+const RUNAWAY: f64 = 1000.0;
 /// The longest burn-in, and the longest way between two draws.
 const MOST_EPOCHS: usize = 100_000;
 
@@ -158,6 +160,7 @@ pub fn sample_posterior(
         }
     }
     let mut validation = None;
+    let mut bound = None;
     let stream = |name: &str| format!("{what}: {name}");
     let (noise, dropout) = (stream("noise"), stream("dropout"));
     let (mut loss, mut seen) = (0.0, 0);
@@ -176,6 +179,11 @@ pub fn sample_posterior(
         let rng = |row: usize| seed.numbered(&dropout, (steps << 16) + row as u64);
         let gradient = gradient(model, &parameters, rows.train, indices, rng);
         check_finite(what, epoch, "the training loss", gradient.loss, &remedy)?;
+        let bound = *bound.get_or_insert(RUNAWAY * gradient.loss.abs().max(1.0));
+        if gradient.loss > bound {
+            let (model, value, epoch) = (what.into(), gradient.loss, epoch + 1);
+            return Err(Error::Diverged { model, epoch, quantity: "the training loss", value, remedy });
+        }
         let energy = energy_gradient(gradient.values, &parameters, &precisions, scale);
         chain.step(&mut parameters.values, &energy, steps < schedule.burn_in, seed, &noise);
         let every = sampler.resample_momentum_every as u64;

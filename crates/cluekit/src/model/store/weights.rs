@@ -39,7 +39,10 @@ impl Arrays {
             Error::file(path, format!("is no whole safetensors file ({problem}); {remedy}"))
         })?;
         let mut arrays = BTreeMap::new();
-        for (name, view) in file.iter() {
+        let mut names = file.names();
+        names.sort_unstable();
+        for name in names {
+            let view = file.tensor(name).expect("a name of the file itself");
             if view.dtype() != Dtype::F32 {
                 let problem =
                     format!("`{name}` has the type {:?}, expected F32; save it as 32-bit floats", view.dtype());
