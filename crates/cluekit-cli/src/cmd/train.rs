@@ -108,17 +108,19 @@ fn read_schema(path: &Path) -> Result<Schema> {
 
 /// The defaults for this data, then `--config`, then every `--set`.
 fn plan(args: &TrainArgs, dataset: &Dataset) -> Result<Plan> {
-    let mut plan = Plan::for_data(&dataset.schema, dataset.train.len());
+    let defaults = Plan::for_data(&dataset.schema, dataset.train.len());
+    let mut overrides = Vec::new();
     if let Some(path) = &args.config {
         let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;
         let table =
             text.parse().map_err(|problem: toml::de::Error| Error::file(path, problem.to_string().trim_end()))?;
-        plan = plan.with(&table).with_context(|| format!("reading {}", path.display()))?;
+        overrides.push(table);
+        defaults.with(&overrides).with_context(|| format!("reading {}", path.display()))?;
     }
     for setting in &args.settings {
-        plan = plan.with(&parse_setting(setting)?)?;
+        overrides.push(parse_setting(setting)?);
     }
-    Ok(plan)
+    Ok(defaults.with(&overrides)?)
 }
 
 /// A resumed run must have the data and settings that it began with, or its end would belong to neither.

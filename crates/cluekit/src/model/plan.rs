@@ -87,6 +87,24 @@ impl Plan {
         }
     }
 
+    /// This plan for another kind of predictor, with the training that it needs.
+    pub fn of_kind(mut self, kind: PredictorKind) -> Self {
+        let predictor = &mut self.predictor;
+        if kind == predictor.kind {
+            return self;
+        }
+        predictor.samples = match kind {
+            PredictorKind::Bayesian | PredictorKind::Dropout => 50,
+            PredictorKind::Ensemble => 10,
+            PredictorKind::Plain => 1,
+        };
+        if kind != PredictorKind::Bayesian {
+            (predictor.fit.epochs, predictor.fit.patience, predictor.fit.weight_decay) = (30, 5, 0.01);
+        }
+        predictor.kind = kind;
+        self
+    }
+
     fn images() -> Self {
         Self {
             validation_share: 0.05,
@@ -133,9 +151,19 @@ impl Plan {
         }
     }
 
-    /// This plan with some settings replaced, as a table in a TOML file or after `--set` gives them.
-    pub fn with(&self, overrides: &toml::Table) -> Result<Self> {
-        let mut table = toml::Table::try_from(self).expect("a plan is made of tables, numbers and strings");
+    /// This plan with some settings replaced, as tables in a TOML file or after `--set` give them; later ones win.
+    ///
+    /// Another kind of predictor brings its own defaults along: an ensemble is trained for longer than a warm start.
+    pub fn with(&self, tables: &[toml::Table]) -> Result<Self> {
+        let mut overrides = toml::Table::new();
+        tables.iter().for_each(|table| merge(&mut overrides, table));
+        let overrides = &overrides;
+        let kind = overrides.get("predictor").and_then(|predictor| predictor.get("kind")).cloned();
+        let base = match kind.and_then(|kind| kind.try_into().ok()) {
+            Some(kind) => self.clone().of_kind(kind),
+            None => self.clone(),
+        };
+        let mut table = toml::Table::try_from(&base).expect("a plan is made of tables, numbers and strings");
         merge(&mut table, overrides);
         table.try_into().map_err(|problem: toml::de::Error| {
             // The library's message ends in the path of the key; a person wants one line.
@@ -243,7 +271,7 @@ mod tests {
     }
 
     fn set(text: &str) -> Result<Plan> {
-        plan().with(&parse_setting(text)?)
+        plan().with(&[parse_setting(text)?])
     }
 
     #[test]
@@ -254,6 +282,15 @@ mod tests {
         assert_eq!(set("predictor.kind=ensemble").unwrap().predictor.kind, PredictorKind::Ensemble);
         assert_eq!(set("predictor.hidden=[3, 4]").unwrap().predictor.hidden, vec![3, 4]);
         assert_eq!(set("generative.fit.learning_rate=1").unwrap().generative.fit.learning_rate, 1.0);
+    }
+
+    #[test]
+    fn another_kind_brings_its_defaults_and_explicit_settings_win() {
+        let tables = ["predictor.fit.epochs=3", "predictor.kind=ensemble"].map(|text| parse_setting(text).unwrap());
+        let changed = plan().with(&tables).unwrap().predictor;
+        assert_eq!((changed.kind, changed.samples, changed.fit.epochs), (PredictorKind::Ensemble, 10, 3));
+        assert!(changed.fit.patience > 0);
+        assert_eq!(set("predictor.kind=bayesian").unwrap(), plan());
     }
 
     #[test]
