@@ -6,6 +6,7 @@ mod table;
 
 use clap::{Parser, Subcommand};
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 // Tensors of a few megabytes come and go at every step; the system's allocator gives each back to the kernel.
@@ -28,10 +29,7 @@ struct Cli {
     command: Command,
     /// Threads to use; results do not depend on it [default: all].
     #[arg(long, global = true, value_name = "N")]
-    threads: Option<usize>,
-    /// Say more about what happens (on stderr); twice for everything.
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    verbose: u8,
+    threads: Option<NonZeroUsize>,
     /// Print no progress and no notes on stderr, only errors.
     #[arg(short, long, global = true)]
     quiet: bool,
@@ -48,13 +46,13 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    start_log(cli.verbose, cli.quiet);
+    start_log(cli.quiet);
     if let Err(problem) = start_threads(cli.threads) {
         return fail(&problem);
     }
     let done = match cli.command {
         Command::Demo(args) => cmd::demo::run(args, cli.quiet),
-        Command::Data(args) => cmd::data::run(args),
+        Command::Data(args) => cmd::data::run(args, cli.quiet),
         Command::Train(args) => cmd::train::run(args, cli.quiet),
         Command::Rank(args) => cmd::rank::run(args),
         Command::Measure(args) => cmd::measure::run(args),
@@ -62,20 +60,14 @@ fn main() -> ExitCode {
     done.unwrap_or_else(|problem| fail(&problem))
 }
 
-fn start_log(verbose: u8, quiet: bool) {
-    let level = match (quiet, verbose) {
-        (true, _) => tracing::Level::ERROR,
-        (false, 0) => tracing::Level::INFO,
-        (false, 1) => tracing::Level::DEBUG,
-        (false, _) => tracing::Level::TRACE,
-    };
+fn start_log(quiet: bool) {
+    let level = if quiet { tracing::Level::ERROR } else { tracing::Level::INFO };
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
-    log.without_time().with_target(false).with_level(verbose > 0).with_ansi(false).init();
+    log.without_time().with_target(false).with_level(false).with_ansi(false).init();
 }
 
-fn start_threads(threads: Option<usize>) -> anyhow::Result<()> {
-    anyhow::ensure!(threads != Some(0), "--threads needs at least 1");
-    let builder = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+fn start_threads(threads: Option<NonZeroUsize>) -> anyhow::Result<()> {
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, NonZeroUsize::get));
     Ok(builder.build_global()?)
 }
 

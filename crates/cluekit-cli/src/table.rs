@@ -1,6 +1,14 @@
-//! A table of text on the terminal: numbers to the right, words to the left.
+//! What goes to stdout: a table for people, numbers to the right and words to the left, or one JSON document.
 
+use serde::Serialize;
 use std::fmt::Write;
+
+/// A document as one line of JSON, whole before any of it is written.
+pub fn json(document: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(document)?;
+    line.push(b'\n');
+    Ok(line)
+}
 
 /// The rows under their headings, columns aligned.
 pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {

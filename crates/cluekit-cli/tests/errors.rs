@@ -212,8 +212,71 @@ fn data_that_changed_since_training_is_refused() {
 
 #[test]
 fn wrong_usage_ends_with_code_two() {
-    for arguments in [&["rank"][..], &["train", "moons"], &["frobnicate"], &["rank", "x", "--by", "colour"]] {
+    let seed = ["train", "moons", "--out", "x", "--seed", "18446744073709551615"];
+    for arguments in [
+        &["rank"][..],
+        &["train", "moons"],
+        &["frobnicate"],
+        &["rank", "x", "--by", "colour"],
+        &["rank", "x", "--top", "0"],
+        &["rank", "x", "--threads", "0"],
+        &["data", "show", "nosuch"],
+        &seed,
+    ] {
         let output = clue().args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     }
+}
+
+#[test]
+fn nothing_that_lies_in_a_folder_is_replaced_unasked() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("checkpoint")).unwrap();
+    fs::write(folder.path().join("checkpoint/epoch-9.pt"), "weeks of work").unwrap();
+    let before = files_of(folder.path());
+    let (_, message) = fails(&mut train(folder.path(), &[]));
+    assert!(message.contains("checkpoint") && message.contains("--overwrite"), "{message}");
+    let (_, message) = fails(clue().args(["demo", "--out"]).arg(folder.path()));
+    assert!(message.contains("--out"), "{message}");
+    assert!(before == files_of(folder.path()));
+}
+
+#[test]
+fn a_table_with_too_few_rows_leaves_the_old_run_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    ok(&mut train_csv(folder.path(), &csv(120, 0, "")));
+    let before = files_of(&folder.path().join("run"));
+    let (_, message) = fails(train_csv(folder.path(), &csv(12, 0, "")).arg("--overwrite"));
+    assert!(message.contains("rows to train on") && message.contains("20"), "{message}");
+    assert!(before == files_of(&folder.path().join("run")));
+}
+
+#[test]
+fn resuming_does_not_bless_damaged_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = finished(folder.path());
+    let weights = run.join("predictor.safetensors");
+    let mut bytes = fs::read(&weights).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&weights, bytes).unwrap();
+    let (_, message) = fails(train(&run, &[]).arg("--resume"));
+    assert!(message.contains("predictor.safetensors") && message.contains("has changed"), "{message}");
+}
+
+#[test]
+fn a_validation_share_that_another_program_wrote_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = finished(folder.path());
+    let record = fs::read_to_string(run.join("run.toml")).unwrap();
+    fs::write(run.join("run.toml"), record.replace("validation_share = 0.1", "validation_share = 1.5")).unwrap();
+    let (_, message) = fails(clue().arg("rank").arg(&run).args(["--split", "validation"]));
+    assert!(message.contains("validation_share") && message.contains("1.5"), "{message}");
+}
+
+#[test]
+fn options_that_a_dataset_cannot_use_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, message) = fails(train(&folder.path().join("run"), &[]).args(["--target", "x1"]));
+    assert_eq!(code, 2);
+    assert!(message.contains("`target`") && message.contains("moons"), "{message}");
 }

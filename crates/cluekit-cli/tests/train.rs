@@ -92,7 +92,7 @@ fn resuming_with_other_settings_is_refused_and_says_which() {
     let output = train(&run, &["predictor.samples=3"]).arg("--resume").output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(message.contains("samples = 3") && message.contains("--overwrite"), "{message}");
+    assert!(message.contains("plan.predictor.samples was 4, now 3") && message.contains("--overwrite"), "{message}");
     assert!(before == files_of(&run), "a refused command changed the run");
 }
 

@@ -12,6 +12,9 @@ use std::ops::Range;
 /// Rows that one thread evaluates at a time: with 50 posterior samples their activations still fit into the cache.
 const ROWS: usize = 64;
 
+/// An epistemic part of so little, in nats or in deviations of the target, is no disagreement.
+const ROUNDING: f32 = 2e-6;
+
 /// An uncertainty with its parts: nats for classes, standard deviations in the data's unit for values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Amounts {
@@ -64,11 +67,12 @@ pub fn predict(predictor: &dyn Predictor, samples: &Samples, task: &Task) -> Res
             .map(|row| {
                 let mean = &mean[row * columns..(row + 1) * columns];
                 Prediction {
-                    mean: mean.iter().map(|&m| scaling.map_or(m, |scaling| unscaled(m, scaling))).collect(),
+                    mean: mean.iter().map(|&m| scaling.map_or(m, |scaling| unscaled(m, scaling) as f32)).collect(),
                     uncertainty: Amounts {
                         total: total[row] * unit,
                         aleatoric: aleatoric[row] * unit,
-                        epistemic: epistemic[row] * unit,
+                        // Samples that agree leave nothing but rounding.
+                        epistemic: if epistemic[row] <= ROUNDING { 0.0 } else { epistemic[row] * unit },
                     },
                 }
             })
@@ -93,7 +97,7 @@ pub fn posterior_moments(
         Predictive::Classes { .. } => unreachable!("the predictor follows the schema's task"),
     });
     let (means, variances): (Vec<_>, Vec<_>) = parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    let means = values(Tensor::cat(means, 1)).iter().map(|&m| f64::from(unscaled(m, scaling))).collect();
+    let means = values(Tensor::cat(means, 1)).iter().map(|&m| unscaled(m, scaling)).collect();
     let square = scaling.deviation.powi(2);
     let variances = values(Tensor::cat(variances, 1)).iter().map(|&v| f64::from(v) * square).collect();
     Ok((means, variances))
@@ -113,8 +117,8 @@ pub fn scaling_of(task: &Task) -> Option<&Scaling> {
 }
 
 /// A scaled value in the data's unit, not rounded to its decimals: a prediction is finer than the data.
-pub fn unscaled(scaled: f32, scaling: &Scaling) -> f32 {
-    (f64::from(scaled) * scaling.deviation + scaling.mean) as f32
+pub fn unscaled(scaled: f32, scaling: &Scaling) -> f64 {
+    f64::from(scaled) * scaling.deviation + scaling.mean
 }
 
 #[cfg(test)]

@@ -74,14 +74,14 @@ impl Place {
 }
 
 /// Runs `clue data …`.
-pub fn run(args: DataArgs) -> Result<ExitCode> {
+pub fn run(args: DataArgs, quiet: bool) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
     match args.command {
         DataCommand::List { place, json } => list(&place.directory(), json, &mut out)?,
         DataCommand::Show { name, place, json } => {
             show(&catalogue::find(&name)?, &place.directory(), json, &mut out)?;
         }
-        DataCommand::Fetch { name, place } => fetch(&catalogue::find(&name)?, &place.directory(), &mut out)?,
+        DataCommand::Fetch { name, place } => fetch(&catalogue::find(&name)?, &place.directory(), quiet, &mut out)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -169,18 +169,22 @@ fn show_file(file: &RemoteFile, found: Option<&str>, out: &mut dyn Write) -> Res
 }
 
 fn write_json(document: &impl Serialize, out: &mut dyn Write) -> Result<()> {
-    serde_json::to_writer_pretty(&mut *out, document)?;
+    out.write_all(&serde_json::to_vec_pretty(document)?)?;
     writeln!(out)?;
     Ok(())
 }
 
-fn fetch(entry: &Entry, directory: &DataDir, out: &mut dyn Write) -> Result<()> {
+fn fetch(entry: &Entry, directory: &DataDir, quiet: bool, out: &mut dyn Write) -> Result<()> {
     if entry.files.is_empty() {
         note(&format!("{0} is made from the seed, there is nothing to fetch: clue train {0} --out RUN", entry.name));
         return Ok(());
     }
     let mut bar = None;
-    let paths = fetch::fetch(entry, directory, &mut |progress| watch(&mut bar, progress))?;
+    let paths = fetch::fetch(entry, directory, &mut |progress| {
+        if !quiet {
+            watch(&mut bar, progress);
+        }
+    })?;
     for path in paths {
         writeln!(out, "{}", path.display())?;
     }
@@ -214,7 +218,7 @@ fn new_bar(file: &str) -> ProgressBar {
 }
 
 fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}"); // nobody is left to tell if this fails
+    tracing::info!("{text}");
 }
 
 #[cfg(test)]
@@ -272,6 +276,6 @@ mod tests {
     #[test]
     fn what_is_made_needs_no_download() {
         let (_folder, directory) = empty();
-        assert_eq!(printed(|out| fetch(&catalogue::find("moons").unwrap(), &directory, out)), "");
+        assert_eq!(printed(|out| fetch(&catalogue::find("moons").unwrap(), &directory, true, out)), "");
     }
 }

@@ -3,7 +3,7 @@
 use super::rank::most_uncertain;
 use crate::progress::Bar;
 use crate::table::table;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use cluekit::Seed;
 use cluekit::data::{self, DataDir, Dataset, Request, Samples, Targets};
@@ -32,7 +32,7 @@ pub struct DemoArgs {
     #[arg(long, value_name = "DIR", default_value = "runs/demo")]
     out: PathBuf,
     /// Where all randomness comes from.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: u64,
 }
 
@@ -45,10 +45,13 @@ pub fn run(args: DemoArgs, quiet: bool) -> Result<ExitCode> {
     let plan = Plan::for_data(&dataset.schema, dataset.train.len());
     let record = Record::new(request, vec![], plan.clone(), seed);
     let folder = RunFolder::at(&args.out);
+    if folder.occupied_by().is_some() && !folder.record().is_ok_and(|old| old.dataset.name == "moons") {
+        bail!("{} holds something else than a demo; choose another folder with --out", args.out.display());
+    }
     folder.clear()?;
     folder.begin(&record, &dataset.schema)?;
     tracing::info!("Training a VAE, then {} draws of a Bayesian network …", plan.predictor.samples);
-    train_run(&folder, &record, &plan, &dataset, seed, &mut Bar::new(quiet))?;
+    train_run(&folder, &record, &dataset, &mut Bar::new(quiet))?;
     let predictor = folder.predictor(&dataset.schema)?;
     let predictions = predict(&predictor, &dataset.test, &dataset.schema.target.task)?;
     let top = most_uncertain(&predictions, Uncertainty::Total, TOP);

@@ -1,7 +1,7 @@
 //! `clue measure`: whether a model's uncertainty can be trusted.
 
 use super::run::{Run, RunArgs, Split};
-use crate::table::table;
+use crate::table::{json, table};
 use anyhow::Result;
 use clap::Args;
 use cluekit::data::{Samples, Targets};
@@ -45,7 +45,7 @@ pub fn run(args: MeasureArgs) -> Result<ExitCode> {
     let samples = args.split.of(&run, args.run.data.as_deref())?;
     let task = &run.schema.target.task;
     let predictions = predict(&run.predictor, &samples, task)?;
-    let generative = match run.folder.has_generative() {
+    let generative = match run.folder.expects_generative()? {
         true => Some(generative_health(&run.folder.generative(&run.schema)?, &samples, run.record.seed)?),
         false => None,
     };
@@ -56,8 +56,7 @@ pub fn run(args: MeasureArgs) -> Result<ExitCode> {
     }
     let mut out = std::io::stdout().lock();
     if args.json {
-        serde_json::to_writer(&mut out, &health)?;
-        writeln!(out)?;
+        out.write_all(&json(&health)?)?;
     } else {
         out.write_all(as_table(&health, samples.len()).as_bytes())?;
         writeln!(out, "\npictures in {}", pictures.display())?;

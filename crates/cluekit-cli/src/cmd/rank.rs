@@ -1,14 +1,15 @@
 //! `clue rank`: the inputs that a model is least sure about.
 
 use super::run::{Run, RunArgs, Split};
-use crate::table::table;
-use anyhow::{Result, ensure};
+use crate::table::{json, table};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use cluekit::data::{Samples, Schema, Targets, Task};
 use cluekit::prediction::{Amounts, Prediction, predict};
 use cluekit::uncertainty::Uncertainty;
 use serde::Serialize;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 /// List the most uncertain inputs of a run with their prediction and target.
@@ -17,8 +18,10 @@ use std::process::ExitCode;
   clue rank runs/mnist --top 10
   clue rank runs/credit --by epistemic --json
 
-Uncertainty is the entropy of the mean prediction in nats (for a regression, a standard deviation in the
-target's unit). Aleatoric is what more data would not remove, epistemic what it would: the samples disagree.")]
+Uncertainty is the entropy of the mean prediction in nats (for a regression, a standard
+deviation in the target's unit). Aleatoric is what more data would not remove, epistemic
+what it would: the posterior samples disagree. An index counts the rows of the split, which of
+a table of your own is shuffled.")]
 pub struct RankArgs {
     #[command(flatten)]
     run: RunArgs,
@@ -26,8 +29,8 @@ pub struct RankArgs {
     #[arg(long, value_enum, default_value = "test")]
     split: Split,
     /// How many inputs to list.
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    top: usize,
+    #[arg(long, value_name = "N", default_value = "20")]
+    top: NonZeroUsize,
     /// The uncertainty to rank by.
     #[arg(long, value_enum, default_value = "total")]
     by: By,
@@ -80,16 +83,14 @@ struct Ranking {
 
 /// Runs `clue rank`.
 pub fn run(args: RankArgs) -> Result<ExitCode> {
-    ensure!(args.top > 0, "--top needs at least 1");
     let run = Run::open(&args.run.run)?;
     let samples = args.split.of(&run, args.run.data.as_deref())?;
     let predictions = predict(&run.predictor, &samples, &run.schema.target.task)?;
-    let inputs = most_uncertain(&predictions, args.by.into(), args.top);
+    let inputs = most_uncertain(&predictions, args.by.into(), args.top.get());
     let inputs: Vec<Ranked> = inputs.into_iter().map(|i| ranked(i, &predictions[i], &samples, &run.schema)).collect();
     let mut out = std::io::stdout().lock();
     if args.json {
-        serde_json::to_writer(&mut out, &Ranking { inputs })?;
-        writeln!(out)?;
+        out.write_all(&json(&Ranking { inputs })?)?;
     } else {
         out.write_all(as_table(&inputs, &run.schema).as_bytes())?;
     }

@@ -20,9 +20,9 @@ use std::process::ExitCode;
   clue train loans.csv --target default --schema schema.toml --out runs/loans
   clue train digits.npz --out runs/digits --set generative.architecture=convolution
 
-Every setting that was used is in RUN/run.toml under [plan]; docs/settings.md explains them. --config
-reads the same tables without the `plan.` in front.
-An interrupted run goes on with the same command and --resume, and ends with the same bytes.")]
+Every setting that was used is in RUN/run.toml under [plan]; docs/settings.md explains them.
+--config reads the same tables without the `plan.` in front. An interrupted run goes on with
+the same command and --resume, and ends with the same bytes.")]
 pub struct TrainArgs {
     /// mnist, credit, moons, or the path of a .csv, .parquet, .npy or .npz file.
     dataset: String,
@@ -45,7 +45,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     test_share: f64,
     /// Where all randomness comes from.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: u64,
     /// Go on with an interrupted run in RUN.
     #[arg(long, conflicts_with = "overwrite")]
@@ -61,24 +61,33 @@ pub struct TrainArgs {
 /// Runs `clue train`.
 pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
     let folder = RunFolder::at(&args.out);
-    if folder.exists() && !args.resume && !args.overwrite {
+    if let Some(found) = folder.occupied_by()
+        && !args.overwrite
+        && !(args.resume && folder.exists())
+    {
         bail!(
-            "{} holds a run already; give --resume to go on with it or --overwrite to replace it",
+            "{} holds a run already ({found}); give --resume to go on with it or --overwrite to replace it",
             args.out.display()
         );
     }
     let dataset = read(&args)?;
     let plan = plan(&args, &dataset)?;
-    plan.validate(&dataset.schema)?;
-    let record = Record::new(request(&args), dataset.sources.clone(), plan.clone(), Seed(args.seed));
+    plan.validate(&dataset.schema, dataset.train.len())?;
+    let record = Record::new(request(&args), dataset.sources.clone(), plan, Seed(args.seed));
     if folder.exists() && args.resume {
-        check_same_run(&folder, &record)?;
+        if let Some(difference) = folder.differs_from(&record, &dataset.schema)? {
+            bail!(
+                "{} was begun otherwise: {difference}; repeat the first command with --resume, or start again with \
+                 --overwrite",
+                args.out.display()
+            );
+        }
     } else {
         folder.clear()?;
     }
     folder.begin(&record, &dataset.schema)?;
     tracing::info!("{}", describe(&dataset));
-    train_run(&folder, &record, &plan, &dataset, Seed(args.seed), &mut Bar::new(quiet))?;
+    train_run(&folder, &record, &dataset, &mut Bar::new(quiet))?;
     tracing::info!("done; next: clue rank {0} --top 10, clue measure {0}", args.out.display());
     Ok(ExitCode::SUCCESS)
 }
@@ -121,22 +130,6 @@ fn plan(args: &TrainArgs, dataset: &Dataset) -> Result<Plan> {
         overrides.push(parse_setting(setting)?);
     }
     Ok(defaults.with(&overrides)?)
-}
-
-/// A resumed run must have the data and settings that it began with, or its end would belong to neither.
-fn check_same_run(folder: &RunFolder, now: &Record) -> Result<()> {
-    let then = folder.record()?;
-    let same = |then: &Record| Record { hashes: now.hashes.clone(), ..then.clone() } == *now;
-    if same(&then) {
-        return Ok(());
-    }
-    let text = |record: &Record| toml::to_string(record).unwrap_or_default();
-    let (then, now) = (text(&then), text(now));
-    let differs = now.lines().find(|line| !then.lines().any(|other| other == *line)).unwrap_or("a setting is missing");
-    bail!(
-        "{} was begun with other settings (now: {differs}); repeat the first command with --resume, or start again with --overwrite",
-        folder.path().display()
-    )
 }
 
 fn describe(dataset: &Dataset) -> String {

@@ -77,10 +77,9 @@ pub fn entries() -> Vec<Entry> {
 pub fn find(name: &str) -> Result<Entry> {
     let entries = entries();
     let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-    entries
-        .into_iter()
-        .find(|entry| entry.name == name)
-        .ok_or_else(|| Error::data(format!("the catalogue has no dataset `{name}`; it has {}", names.join(", "))))
+    entries.into_iter().find(|entry| entry.name == name).ok_or_else(|| {
+        Error::setting("name", format!("the catalogue has no dataset `{name}`; it has {}", names.join(", ")))
+    })
 }
 
 fn moons() -> Entry {

@@ -25,12 +25,10 @@ pub fn predictor_health(
 ) -> Result<PredictorHealth> {
     match (&samples.y, scaling_of(task)) {
         (Targets::Values(targets), Some(scaling)) => {
-            let unscale = |scaled: &[f32]| scaled.iter().map(|&v| f64::from(unscaled(v, scaling))).collect::<Vec<_>>();
-            let targets = unscale(targets);
-            let means: Vec<f64> = predictions.iter().map(|p| f64::from(p.mean[0])).collect();
-            let deviations: Vec<f64> = predictions.iter().map(|p| f64::from(p.uncertainty.total)).collect();
-            let gaussians = Gaussians::new(&means, &deviations, &targets)?;
+            let targets: Vec<f64> = targets.iter().map(|&target| unscaled(target, scaling)).collect();
             let (means, variances) = posterior_moments(predictor, samples, scaling)?;
+            let (mean, deviation) = mixture_moments(&means, &variances, targets.len());
+            let gaussians = Gaussians::new(&mean, &deviation, &targets)?;
             Ok(PredictorHealth::Regressor(RegressorHealth {
                 rmse: gaussians.rmse(),
                 nll: nll_mixture(&means, &variances, &targets)?,
@@ -46,6 +44,19 @@ pub fn predictor_health(
         }
         _ => unreachable!("targets follow the schema's task"),
     }
+}
+
+/// Mean and standard deviation of each row's mixture of `[S, rows]` normal distributions.
+fn mixture_moments(means: &[f64], variances: &[f64], rows: usize) -> (Vec<f64>, Vec<f64>) {
+    let samples = (means.len() / rows.max(1)) as f64;
+    let average =
+        |of: &dyn Fn(usize) -> f64, row: usize| (row..means.len()).step_by(rows).map(of).sum::<f64>() / samples;
+    let moments = (0..rows).map(|row| {
+        let mean = average(&|i| means[i], row);
+        let variance = average(&|i| variances[i] + (means[i] - mean).powi(2), row);
+        (mean, variance.sqrt())
+    });
+    moments.unzip()
 }
 
 /// Mean ELBO, from one draw of z a row, and mean ℓ₁ distance between a row and its reconstruction.
@@ -65,4 +76,16 @@ pub fn generative_health(vae: &Vae, samples: &Samples, seed: Seed) -> Result<Gen
         reconstruction_l1: sums.iter().map(|(_, distance)| distance).sum::<f64>() / rows,
         latent: vae.latent(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mixture_has_the_mean_of_means_and_the_total_variance() {
+        // Two samples, two rows: means (1, 5) and variances (3, 7) give mean 3 and variance 5 + 4.
+        let (mean, deviation) = mixture_moments(&[1.0, 0.0, 5.0, 0.0], &[3.0, 4.0, 7.0, 4.0], 2);
+        assert_eq!((mean, deviation), (vec![3.0, 0.0], vec![3.0, 2.0]));
+    }
 }

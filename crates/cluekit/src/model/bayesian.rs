@@ -7,7 +7,7 @@
 use super::parameters::Parameters;
 use super::sghmc::Sghmc;
 use super::store::checkpoint::Snapshot;
-use super::training::{Session, Trainable, check_finite, gradient, mean_loss, order};
+use super::training::{MOST_EPOCHS, Session, Trainable, check_finite, gradient, mean_loss, order};
 use crate::error::{Error, Result};
 use crate::observer::Progress;
 use crate::seed::Rng;
@@ -16,8 +16,6 @@ use serde::{Deserialize, Serialize};
 
 /// A chain whose loss is so many times what it began with has left the posterior for good.
 const RUNAWAY: f64 = 1000.0;
-/// The longest burn-in, and the longest way between two draws.
-const MOST_EPOCHS: usize = 100_000;
 
 /// Settings of the Markov chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -149,8 +147,10 @@ pub fn sample_posterior(
     let mut chain = Sghmc::new(parameters.values.len(), sampler.step, sampler.friction);
     let mut draws = Vec::new();
     let mut precisions = Vec::new();
+    let mut bound = None;
     if let Some(mut snapshot) = checkpoint.load(what)? {
         chain.load(&mut snapshot)?;
+        bound = Some(snapshot.get("bound")?);
         parameters.values = snapshot.take("parameters", parameters.values.len())?;
         for i in 0..snapshot.get("draws")? as usize {
             let draw = checkpoint.load(&draw_name(i))?.ok_or_else(|| {
@@ -160,7 +160,6 @@ pub fn sample_posterior(
         }
     }
     let mut validation = None;
-    let mut bound = None;
     let stream = |name: &str| format!("{what}: {name}");
     let (noise, dropout) = (stream("noise"), stream("dropout"));
     let (mut loss, mut seen) = (0.0, 0);
@@ -203,7 +202,7 @@ pub fn sample_posterior(
                 validation = Some(("loss of the newest draw", figure));
             }
             let snapshot = chain.save(Snapshot::default()).array("parameters", &parameters.values);
-            checkpoint.save(what, &snapshot.number("draws", draws.len() as f64))?;
+            checkpoint.save(what, &snapshot.number("bound", bound).number("draws", draws.len() as f64))?;
         }
         observer.progress(&Progress {
             what,

@@ -62,11 +62,6 @@ impl Mlp {
         Self { head, dropout, sizes, layout: Arc::new(layout) }
     }
 
-    /// Widths of the layers from the input to the output.
-    pub fn sizes(&self) -> &[usize] {
-        &self.sizes
-    }
-
     /// What the outputs stand for.
     pub fn head(&self) -> Head {
         self.head

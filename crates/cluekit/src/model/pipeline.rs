@@ -1,7 +1,6 @@
 //! From a dataset to a finished run folder: validation split, generative model, predictor.
 
 use super::mlp::Head;
-use super::plan::Plan;
 use super::predictor;
 use super::store::run::{Record, RunFolder};
 use super::training::{Rows, Session, order};
@@ -11,21 +10,14 @@ use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::seed::Seed;
 
-/// Fewer rows than this teach a network nothing.
-const LEAST_ROWS: usize = 20;
-
 /// Trains both models of a run and writes them into its folder.
 ///
 /// A model that is already there is kept and a checkpoint is continued, so calling this again after an interruption
 /// ends with the same bytes as an unbroken run.
-pub fn train_run(
-    folder: &RunFolder,
-    record: &Record,
-    plan: &Plan,
-    dataset: &Dataset,
-    seed: Seed,
-    observer: &mut dyn Observer,
-) -> Result<()> {
+pub fn train_run(folder: &RunFolder, record: &Record, dataset: &Dataset, observer: &mut dyn Observer) -> Result<()> {
+    let seed = record.seed;
+    let plan = record.plan.as_ref().ok_or_else(|| Error::data("a run without a plan cannot be trained"))?;
+    plan.validate(&dataset.schema, dataset.train.len())?;
     let checkpoint = folder.checkpoint()?;
     let (train, validation) = validation_split(&dataset.train, plan.validation_share, seed)?;
     let rows = Rows { train: &train, validation: &validation };
@@ -43,11 +35,8 @@ pub fn train_run(
 
 /// The rows to learn from and the rows to watch, to stop training by and to choose settings on.
 pub fn validation_split(samples: &Samples, share: f64, seed: Seed) -> Result<(Samples, Samples)> {
-    if samples.len() < LEAST_ROWS {
-        return Err(Error::data(format!(
-            "there are {} rows to train on; at least {LEAST_ROWS} are needed",
-            samples.len()
-        )));
+    if !(0.0..1.0).contains(&share) {
+        return Err(Error::setting("validation_share", format!("must be at least 0 and below 1, got {share}")));
     }
     let rows = order(samples.len(), seed, "validation split", 0);
     let (validation, train) = rows.split_at((samples.len() as f64 * share).round() as usize);

@@ -1,10 +1,20 @@
 //! The settings of a training run: plain structs with defaults for each kind of data, a table in TOML.
 
 use super::bayesian::Sampler;
-use super::training::Fit;
+use super::mlp::{Head, Mlp};
+use super::training::{Fit, Trainable};
+use super::vae::{VaeNetwork, VaeShape};
 use crate::data::Schema;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
+
+/// Fewer rows than this teach a network nothing.
+const LEAST_ROWS: usize = 20;
+/// The widest layer and the deepest network.
+const MOST_WIDTH: usize = 1_000_000;
+const MOST_DEPTH: usize = 1000;
+/// The most parameters of a model, all posterior samples together: 8 GiB of them.
+const MOST_PARAMETERS: usize = 1 << 31;
 
 /// Everything that `clue train` lets a user choose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -173,7 +183,10 @@ impl Plan {
     }
 
     /// Checks every range and what belongs together.
-    pub fn validate(&self, schema: &Schema) -> Result<()> {
+    pub fn validate(&self, schema: &Schema, rows: usize) -> Result<()> {
+        if rows < LEAST_ROWS {
+            return Err(Error::data(format!("there are {rows} rows to train on; at least {LEAST_ROWS} are needed")));
+        }
         let check = |ok: bool, key: &str, problem: String| match ok {
             true => Ok(()),
             false => Err(Error::setting(key, problem)),
@@ -197,6 +210,16 @@ impl Plan {
         check(generative.fit.epochs > 0, "generative.fit.epochs", "must be positive, got 0".into())?;
         check(predictor.samples > 0, "predictor.samples", "must be positive, got 0".into())?;
         check(predictor.samples <= 100_000, "predictor.samples", "must be at most 100000".into())?;
+        let widths = [generative.latent, generative.width].into_iter();
+        let mut widths = widths.chain(generative.channels.iter().copied()).chain(predictor.hidden.iter().copied());
+        let small = widths.all(|width| width <= MOST_WIDTH) && generative.depth <= MOST_DEPTH;
+        let key = "generative, predictor";
+        check(small, key, format!("no width may be above {MOST_WIDTH} and no depth above {MOST_DEPTH}"))?;
+        let network = Mlp::new(schema.width(), &predictor.hidden, Head::of(&schema.target.task), 0.0);
+        let stacked = network.layout().len().saturating_mul(predictor.samples);
+        let parameters = VaeNetwork::new(&VaeShape::from(generative), schema)?.layout().len().max(stacked);
+        let problem = format!("{parameters} parameters are more than the {MOST_PARAMETERS} that a run may have");
+        check(parameters <= MOST_PARAMETERS, key, problem)?;
         check(!predictor.hidden.contains(&0), "predictor.hidden", "every width must be positive".into())?;
         let rate = predictor.dropout;
         check((0.0..1.0).contains(&rate), "predictor.dropout", format!("must be at least 0 and below 1, got {rate}"))?;
@@ -233,7 +256,8 @@ fn offending_key(plan: &Plan, overrides: &toml::Table) -> String {
     found.map_or_else(|| "plan".into(), |(key, _)| key.clone())
 }
 
-fn flatten(table: &toml::Table, prefix: &str, into: &mut Vec<(String, toml::Value)>) {
+/// Every value of a table under its whole key, `a.b.c`.
+pub(super) fn flatten(table: &toml::Table, prefix: &str, into: &mut Vec<(String, toml::Value)>) {
     for (key, value) in table {
         match value {
             toml::Value::Table(inner) => flatten(inner, &format!("{prefix}{key}."), into),
@@ -313,18 +337,21 @@ mod tests {
     #[test]
     fn values_out_of_range_are_refused_by_name() {
         let schema = load(&Request::new("moons"), None, &DataDir::locate(None)).unwrap().schema;
-        plan().validate(&schema).unwrap();
+        plan().validate(&schema, 2000).unwrap();
         for (setting, key) in [
             ("validation_share=0.95", "validation_share"),
             ("generative.latent=0", "generative.latent"),
             ("generative.architecture=convolution", "generative.architecture"),
             ("generative.fit.learning_rate=-1", "generative.fit.learning_rate"),
             ("predictor.samples=0", "predictor.samples"),
+            ("generative.width=100000000", "generative, predictor"),
+            ("generative.width=100000", "generative, predictor"),
+            ("predictor.fit.epochs=10000000", "predictor.fit.epochs"),
             ("predictor.dropout=1.0", "predictor.dropout"),
             ("predictor.sampler.step=0.0", "predictor.sampler.step"),
             ("predictor.sampler.friction=2.0", "predictor.sampler.friction"),
         ] {
-            let error = set(setting).unwrap().validate(&schema).unwrap_err().to_string();
+            let error = set(setting).unwrap().validate(&schema, 2000).unwrap_err().to_string();
             assert!(error.starts_with(&format!("setting `{key}`")), "{error}");
         }
     }

@@ -6,12 +6,17 @@ use super::store::checkpoint::{Checkpoint, Snapshot};
 use crate::data::{Samples, Targets};
 use crate::error::{Error, Result};
 use crate::observer::{Observer, Progress};
-use crate::parallel::{SHARD, over_shards};
+use crate::parallel::{SHARD, over_shards, shards};
 use crate::seed::{Rng, Seed};
 use crate::tensor::{Tensor, scalar, tensor};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+
+/// Passes over the data beyond which nobody waits.
+pub(super) const MOST_EPOCHS: usize = 100_000;
+/// Shards of a batch that are in the air at a time; each holds a gradient of all parameters.
+const SHARDS_AT_ONCE: usize = 16;
 
 /// Rows as a network sees them.
 #[derive(Clone, Debug)]
@@ -63,6 +68,9 @@ impl Fit {
             false => Err(Error::setting(format!("{key}.{name}"), format!("must be positive, got {value}"))),
         };
         positive("batch", self.batch > 0, self.batch as f64)?;
+        if self.epochs > MOST_EPOCHS {
+            return Err(Error::setting(format!("{key}.epochs"), format!("must be at most {MOST_EPOCHS}")));
+        }
         // Each row of a batch has its own random stream, and 16 bits to count them.
         if self.batch > 1 << 16 {
             let problem = format!("must be at most {}, got {}", 1 << 16, self.batch);
@@ -122,22 +130,27 @@ pub fn gradient(
     indices: &[usize],
     rng: impl Fn(usize) -> Rng + Sync,
 ) -> Gradient {
-    let parts = over_shards(indices.len(), SHARD, |rows| {
-        let weights = Weights::tracked(parameters);
-        let mut rng = rng(rows.start);
-        let loss = model.loss(&weights, &Batch::of(samples, &indices[rows]), &mut rng);
-        let gradient = weights.gradient(&loss);
-        (f64::from(scalar(loss)), gradient)
-    });
-    let scale = 1.0 / indices.len() as f32;
-    let loss = parts.iter().map(|(loss, _)| loss).sum::<f64>() / indices.len() as f64;
-    let mut parts = parts.into_iter().map(|(_, gradient)| gradient);
-    let mut values = parts.next().unwrap_or_else(|| vec![0.0; parameters.values.len()]);
-    for part in parts {
-        values.iter_mut().zip(&part).for_each(|(sum, g)| *sum += g);
+    let (mut loss, mut values) = (0.0, Vec::new());
+    for block in shards(indices.len(), SHARDS_AT_ONCE * SHARD) {
+        let parts = over_shards(block.len(), SHARD, |rows| {
+            let rows = block.start + rows.start..block.start + rows.end;
+            let weights = Weights::tracked(parameters);
+            let mut rng = rng(rows.start);
+            let loss = model.loss(&weights, &Batch::of(samples, &indices[rows]), &mut rng);
+            let gradient = weights.gradient(&loss);
+            (f64::from(scalar(loss)), gradient)
+        });
+        for (part, gradient) in parts {
+            loss += part;
+            match values.is_empty() {
+                true => values = gradient,
+                false => values.iter_mut().zip(&gradient).for_each(|(sum, g)| *sum += g),
+            }
+        }
     }
+    let scale = 1.0 / indices.len() as f32;
     values.iter_mut().for_each(|g| *g *= scale);
-    Gradient { loss, values }
+    Gradient { loss: loss / indices.len() as f64, values }
 }
 
 /// The mean loss over all rows of `samples`.

@@ -41,6 +41,13 @@ impl Request {
 /// columns of other datasets mean what they mean; there it may only name units.
 pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> Result<Dataset> {
     let built_in = |dataset: Dataset| match schema {
+        _ if request.target.is_some() && !request.name.contains('.') => Err(Error::setting(
+            "target",
+            format!(
+                "`{}` has a target of its own, `{}`; leave --target away",
+                request.name, dataset.schema.target.name
+            ),
+        )),
         Some(given) if without_units(given) != without_units(&dataset.schema) => Err(Error::data(format!(
             "the schema does not fit `{}`, whose columns are known: only units may differ; leave the schema away",
             request.name

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder for snapshots, or nothing when nothing is to be kept.
-#[derive(Clone, Debug, Default)]
+/// A folder for snapshots.
+#[derive(Clone, Debug)]
 pub struct Checkpoint {
-    folder: Option<PathBuf>,
+    folder: PathBuf,
 }
 
 /// Arrays and numbers under names.
@@ -29,40 +29,30 @@ impl Checkpoint {
     /// Snapshots in `folder`, which is created.
     pub fn in_folder(folder: &Path) -> Result<Self> {
         create_folder(folder)?;
-        Ok(Self { folder: Some(folder.to_owned()) })
-    }
-
-    /// Keeps nothing.
-    pub fn none() -> Self {
-        Self::default()
+        Ok(Self { folder: folder.to_owned() })
     }
 
     /// Replaces the snapshot called `name`.
     pub fn save(&self, name: &str, snapshot: &Snapshot) -> Result<()> {
-        match self.path(name) {
-            Some(path) => write_whole(&path, &snapshot.to_bytes()),
-            None => Ok(()),
-        }
+        write_whole(&self.path(name), &snapshot.to_bytes())
     }
 
     /// The snapshot called `name`, if there is one.
     pub fn load(&self, name: &str) -> Result<Option<Snapshot>> {
-        match self.path(name) {
-            Some(path) if path.exists() => Snapshot::read(&path).map(Some),
-            _ => Ok(None),
-        }
+        let path = self.path(name);
+        if path.exists() { Snapshot::read(&path).map(Some) } else { Ok(None) }
     }
 
     /// Removes every snapshot: the run is done.
     pub fn clear(&self) -> Result<()> {
-        match &self.folder {
-            Some(folder) if folder.exists() => fs::remove_dir_all(folder).map_err(Error::writing(folder)),
-            _ => Ok(()),
+        match self.folder.exists() {
+            true => fs::remove_dir_all(&self.folder).map_err(Error::writing(&self.folder)),
+            false => Ok(()),
         }
     }
 
-    fn path(&self, name: &str) -> Option<PathBuf> {
-        self.folder.as_ref().map(|folder| folder.join(format!("{}.safetensors", name.replace(' ', "-"))))
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{}.safetensors", name.replace(' ', "-")))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::data::{Request, Schema, Source, sha256_hex};
 use crate::error::{Error, Result};
 use crate::model::mlp::{Head, Mlp};
 use crate::model::parameters::Parameters;
-use crate::model::plan::{Architecture, Plan};
+use crate::model::plan::{Architecture, Plan, flatten};
 use crate::model::stacked::{Stacked, stacked_layout};
 use crate::model::training::Trainable;
 use crate::model::vae::{Vae, VaeNetwork, VaeShape};
@@ -96,6 +96,34 @@ impl RunFolder {
         self.file("run.toml").exists()
     }
 
+    /// The first thing found in it that a run would replace.
+    pub fn occupied_by(&self) -> Option<&'static str> {
+        RESULTS.into_iter().chain(HASHED).find(|name| self.file(name).exists())
+    }
+
+    /// What keeps a run that was begun as `self.record()` from being continued as `now`, if anything does: its end
+    /// would belong to neither.
+    pub fn differs_from(&self, now: &Record, schema: &Schema) -> Result<Option<String>> {
+        for name in HASHED {
+            if self.file(name).exists() {
+                self.check_hash(name)?;
+            }
+        }
+        if self.schema()? != *schema {
+            return Ok(Some("schema.toml differs".into()));
+        }
+        let settings = |record: &Record| {
+            let table = toml::Table::try_from(record).expect("a record is made of tables, numbers and strings");
+            let mut settings = Vec::new();
+            flatten(&table, "", &mut settings);
+            settings.into_iter().filter(|(key, _)| !key.starts_with("hashes.")).collect::<BTreeMap<_, _>>()
+        };
+        let (then, now) = (settings(&self.record()?), settings(now));
+        let show = |value: Option<&toml::Value>| value.map_or("absent".into(), ToString::to_string);
+        let differs = then.keys().chain(now.keys()).find(|key| then.get(*key) != now.get(*key));
+        Ok(differs.map(|key| format!("{key} was {}, now {}", show(then.get(key)), show(now.get(key)))))
+    }
+
     /// Begins a run: creates the folder and writes what is known before training.
     pub fn begin(&self, record: &Record, schema: &Schema) -> Result<()> {
         create_folder(&self.path)?;
@@ -151,6 +179,11 @@ impl RunFolder {
         self.file("generative.safetensors").exists()
     }
 
+    /// Whether a generative model belongs to the run, be its file there or lost.
+    pub fn expects_generative(&self) -> Result<bool> {
+        Ok(self.has_generative() || self.record()?.hashes.contains_key("generative.safetensors"))
+    }
+
     /// Whether the predictor is trained.
     pub fn has_predictor(&self) -> bool {
         self.file("predictor.safetensors").exists()
@@ -169,9 +202,12 @@ impl RunFolder {
         }
         let text = self.text("run.toml")?;
         let unreadable = |problem: toml::de::Error| Error::file(&path, problem.to_string().trim_end());
-        let table: toml::Table = toml::from_str(&text).map_err(unreadable)?;
-        // The format comes first: the keys of a newer one are unknown to this version.
-        match table.get("format").and_then(toml::Value::as_integer) {
+        /// The format comes first: the keys of a newer one are unknown to this version.
+        #[derive(Deserialize)]
+        struct Format {
+            format: Option<i64>,
+        }
+        match toml::from_str::<Format>(&text).map_err(unreadable)?.format {
             Some(format) if format != i64::from(FORMAT) => {
                 let remedy = "use the version of clue that made the run";
                 Err(Error::file(&path, format!("has format {format}, this version reads {FORMAT}; {remedy}")))
