@@ -21,6 +21,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
     after_help = "Start here:\n  clue demo                               the whole story in under a minute, nothing to download\n  \
                   clue train credit --out runs/credit     train a Bayesian network and a VAE\n  \
                   clue rank runs/credit --top 10          the inputs that the model is least sure about\n  \
+                  clue explain runs/credit --method clue  what would make it sure about them\n  \
                   clue measure runs/credit                whether that can be trusted\n\n\
                   Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some inputs have no accepted explanation."
 )]
@@ -41,6 +42,7 @@ enum Command {
     Data(cmd::data::DataArgs),
     Train(cmd::train::TrainArgs),
     Rank(cmd::rank::RankArgs),
+    Explain(Box<cmd::explain::ExplainArgs>),
     Measure(cmd::measure::MeasureArgs),
 }
 
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Command::Data(args) => cmd::data::run(args, cli.quiet),
         Command::Train(args) => cmd::train::run(args, cli.quiet),
         Command::Rank(args) => cmd::rank::run(args),
+        Command::Explain(args) => cmd::explain::run(*args, cli.quiet),
         Command::Measure(args) => cmd::measure::run(args),
     };
     done.unwrap_or_else(|problem| fail(&problem))

@@ -92,6 +92,15 @@ pub enum Error {
         remedy: String,
     },
 
+    /// A metric that counts was asked to serve as an objective.
+    #[error("`{name}` cannot be optimised: it counts labels and has no gradient; choose one of {choices}")]
+    NotDifferentiable {
+        /// The metric.
+        name: &'static str,
+        /// The metrics that do have a gradient, the nearest to it first.
+        choices: String,
+    },
+
     /// Nothing more than a download went wrong, from every mirror.
     #[error("could not fetch {name}: {problem}")]
     Fetch {

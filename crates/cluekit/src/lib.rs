@@ -3,13 +3,18 @@
 #![cfg_attr(test, allow(clippy::print_stderr, reason = "a test without its data says that it skips"))]
 
 pub mod data;
+pub mod distance;
+pub mod diversity;
 pub mod error;
+pub mod explanation;
 pub mod measure;
+pub mod mixture;
 pub mod model;
 pub mod observer;
 pub mod parallel;
 pub mod prediction;
 pub mod report;
+pub mod search;
 pub mod seed;
 pub mod tensor;
 pub mod uncertainty;

@@ -4,7 +4,7 @@
 mod common;
 
 use cluekit::Seed;
-use cluekit::data::{Feature, Image, Kind, Scaling, Schema, Target, Targets, Task};
+use cluekit::data::{Constraints, Feature, Image, Kind, Scaling, Schema, Target, Targets, Task};
 use cluekit::model::mlp::{Head, Mlp, negative_log_likelihood};
 use cluekit::model::parameters::{Layout, Parameters, Weights};
 use cluekit::model::plan::Architecture;
@@ -128,6 +128,7 @@ fn schema(image: Option<Image>, features: Vec<Kind>) -> Schema {
         target: Target { name: "y".into(), task: Task::Classification { classes }, unit: None },
         image,
         features: features.map(|(i, kind)| Feature { name: format!("x{i}"), kind, unit: None }).collect(),
+        constraints: Constraints::default(),
     };
     schema.validate().unwrap();
     schema

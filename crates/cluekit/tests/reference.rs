@@ -505,6 +505,32 @@ fn a_hash_that_does_not_match_names_the_file_and_both_hashes() {
 }
 
 #[test]
+fn the_constraints_of_a_schema_may_be_edited_after_training_and_nothing_else() {
+    let schema = RunFolder::at(reference("mixed")).schema().unwrap();
+    let trained = schema.to_toml().unwrap();
+    let hash: String = Sha256::digest(&trained).iter().map(|byte| format!("{byte:02x}")).collect();
+    let with = |schema: &str| {
+        let table = format!("seed = 3\n\n[hashes]\n\"schema.toml\" = \"{hash}\"\n");
+        let folder = Damaged::copy("mixed").text("run.toml", "seed = 3\n", &table);
+        folder.bytes("schema.toml", |_| schema.as_bytes().to_vec())
+    };
+    with(&trained).load("predictor").unwrap();
+
+    let constrained = with(&format!("{trained}\n[constraints]\n# a comment\nmost_changed = 1\n"));
+    constrained.load("predictor").unwrap();
+    let run = constrained.run();
+    run.finish(&run.record().unwrap()).unwrap();
+    assert_eq!(run.record().unwrap().hashes["schema.toml"], hash);
+
+    let mistyped = with(&format!("{trained}\n[constraints]\nmost_change = 1\n"));
+    assert_says(&mistyped.problem("predictor"), &["schema.toml", "unknown field `most_change`"]);
+    let mut edited = schema;
+    edited.constraints.most_changed = Some(1);
+    edited.features[0].unit = Some("furlong".into());
+    assert_says(&with(&edited.to_toml().unwrap()).problem("predictor"), &["schema.toml", "has changed since"]);
+}
+
+#[test]
 fn an_unknown_key_in_the_record_is_named_with_those_that_are_known() {
     for (from, to, unknown, known) in [
         ("test_share", "test_part = 1\ntest_share", "test_part", "test_share"),

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the ground floor up.
-const ROOMS: [&str; 11] = [
+const ROOMS: [&str; 16] = [
     "error",
     "seed",
     "tensor",
@@ -16,6 +16,11 @@ const ROOMS: [&str; 11] = [
     "model",
     "uncertainty",
     "prediction",
+    "distance",
+    "diversity",
+    "mixture",
+    "explanation",
+    "search",
     "measure",
     "report",
 ];

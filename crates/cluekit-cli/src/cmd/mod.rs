@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod demo;
+pub mod explain;
 pub mod measure;
 pub mod rank;
 pub mod run;

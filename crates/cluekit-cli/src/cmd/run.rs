@@ -85,7 +85,11 @@ impl Run {
 impl Split {
     /// The rows of this split in a run.
     pub fn of(self, run: &Run, directory: Option<&Path>) -> Result<Samples> {
-        let dataset = run.dataset(directory)?;
+        self.within(run, run.dataset(directory)?)
+    }
+
+    /// The rows of this split in a run whose dataset has been read.
+    pub fn within(self, run: &Run, dataset: Dataset) -> Result<Samples> {
         let share = run.record.plan.as_ref().map_or(0.0, |plan| plan.validation_share);
         let samples = match self {
             Self::Test => dataset.test,

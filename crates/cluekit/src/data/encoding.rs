@@ -114,6 +114,14 @@ pub(crate) fn listed<S: AsRef<str>>(choices: &[S]) -> String {
     }
 }
 
+/// The choice that looks most like `name`, if any looks like it at all.
+pub(crate) fn closest<'a>(name: &str, choices: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let likeness = |choice: &str| strsim::normalized_levenshtein(&name, &choice.to_lowercase());
+    let best = choices.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) >= 0.5).then_some(best)
+}
+
 impl Task {
     /// The label of the class that is written as `cell`.
     pub(crate) fn label(&self, cell: Cell<'_>) -> std::result::Result<u32, String> {
@@ -286,7 +294,7 @@ impl Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Scaling, Target};
+    use crate::data::{Constraints, Scaling, Target};
     use proptest::prelude::*;
 
     fn strings(values: &[&str]) -> Vec<String> {
@@ -300,6 +308,7 @@ mod tests {
             target: Target { name: "y".into(), task, unit: None },
             image: None,
             features: features.into_iter().map(feature).collect(),
+            constraints: Constraints::default(),
         }
     }
 

@@ -11,7 +11,7 @@
 //! Kinds and categories come from all rows, scaling from the training rows only.
 
 use super::raw::{Cells, RawColumn, RawTable};
-use super::{Feature, Kind, Scaling, Schema, Target, Task};
+use super::{Constraints, Feature, Kind, Scaling, Schema, Target, Task};
 use crate::error::{Error, Result};
 use std::collections::BTreeSet;
 
@@ -53,7 +53,8 @@ pub(crate) fn infer(table: &RawTable, target: &str, training: &[usize]) -> Resul
             format!("has no column to predict `{}` from{left_out}; add one", target.name),
         ));
     }
-    Ok(Inferred { schema: Schema { target, image: None, features }, notes })
+    let schema = Schema { target, image: None, features, constraints: Constraints::default() };
+    Ok(Inferred { schema, notes })
 }
 
 fn task_of(table: &RawTable, column: &RawColumn, training: &[usize]) -> Result<Task> {

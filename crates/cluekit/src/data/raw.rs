@@ -10,7 +10,7 @@ pub(crate) mod text;
 
 use super::Source;
 use super::dataset::sha256_hex;
-use super::encoding::{Cell, listed};
+use super::encoding::{Cell, closest, listed};
 use crate::error::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -90,7 +90,8 @@ impl RawTable {
     /// The column called `name`, or an error that lists the columns and the likeliest one.
     pub(crate) fn need(&self, name: &str) -> Result<&RawColumn> {
         self.column(name).ok_or_else(|| {
-            let closest = self.closest(name).map(|column| format!("; did you mean `{column}`?")).unwrap_or_default();
+            let closest = closest(name, self.columns.iter().map(|column| column.name.as_str()));
+            let closest = closest.map(|column| format!("; did you mean `{column}`?")).unwrap_or_default();
             Error::file(&self.path, format!("has no column `{name}`{closest} (columns: {})", self.column_names()))
         })
     }
@@ -113,13 +114,6 @@ impl RawTable {
     /// The names of the columns, for a message.
     pub(crate) fn column_names(&self) -> String {
         listed(&self.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>())
-    }
-
-    fn closest(&self, name: &str) -> Option<&str> {
-        let name = name.to_lowercase();
-        let likeness = |column: &RawColumn| strsim::normalized_levenshtein(&name, &column.name.to_lowercase());
-        let best = self.columns.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-        (likeness(best) >= 0.5).then_some(best.name.as_str())
     }
 
     /// What is wrong with the cell of `column` in `row`, with its place in the file.

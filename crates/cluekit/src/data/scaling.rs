@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 /// More digits than this after the point are noise to a reader and beyond f32.
 pub(crate) const MOST_DECIMALS: u32 = 9;
 
+/// What f32 loses of a number, relative to it, with some room.
+const NOISE: f64 = 1e-6;
+
 impl Scaling {
     /// The scaling of the training values, with the population deviation √(Σ(v − mean)² / n); no rounding yet.
     ///
@@ -49,6 +52,30 @@ impl Scaling {
             Some(decimals) => (value * power_of_ten(decimals)).round() / power_of_ten(decimals) + 0.0,
             None => value,
         }
+    }
+
+    /// The greatest value that the data can write and that is not above `value`.
+    pub(crate) fn round_down(&self, value: f64) -> f64 {
+        self.round_with(value, f64::floor)
+    }
+
+    /// The least value that the data can write and that is not below `value`.
+    pub(crate) fn round_up(&self, value: f64) -> f64 {
+        self.round_with(value, f64::ceil)
+    }
+
+    fn round_with(&self, value: f64, round: impl Fn(f64) -> f64) -> f64 {
+        let Some(decimals) = self.decimals else { return value };
+        let steps = value * power_of_ten(decimals);
+        let nearest = steps.round();
+        // What is a whole number of steps but for the noise of f64 sums is already rounded.
+        let whole = (steps - nearest).abs() <= 1e-9 + 1e-12 * nearest.abs();
+        (if whole { nearest } else { round(steps) }) / power_of_ten(decimals) + 0.0
+    }
+
+    /// How far two values may lie apart that f32 and back cannot tell from each other: nothing where decoding rounds.
+    pub(crate) fn noise(&self, value: f64) -> f64 {
+        if self.decimals.is_some() { 0.0 } else { NOISE * value.abs().max(self.mean.abs()) }
     }
 
     /// `value` as the data writes it: with its number of decimals, else with the digits of an f32.
@@ -123,6 +150,22 @@ mod tests {
         let scaling = Scaling { mean: 0.0, deviation: 1.0, decimals: Some(2), least: 0.0, greatest: 1.0 };
         assert_eq!(scaling.show(0.5), "0.50");
         assert_eq!(Scaling { decimals: None, ..scaling }.show(0.1), "0.1");
+    }
+
+    #[test]
+    fn rounding_up_and_down_stays_on_the_decimals_of_the_data() {
+        let scaling = Scaling { mean: 0.0, deviation: 1.0, decimals: Some(1), least: 0.0, greatest: 1.0 };
+        assert_eq!((scaling.round_down(0.39), scaling.round_up(0.31)), (0.3, 0.4));
+        assert_eq!((scaling.round_down(-0.31), scaling.round_up(-0.39)), (-0.4, -0.3));
+        assert_eq!((scaling.round_up(0.1 + 0.2), scaling.round_down(0.8 - 0.1)), (0.3, 0.7));
+        assert_eq!(Scaling { decimals: None, ..scaling }.round_down(0.39), 0.39);
+    }
+
+    #[test]
+    fn only_values_without_decimals_have_noise() {
+        let scaling = Scaling { mean: -4.0, deviation: 1.0, decimals: None, least: 0.0, greatest: 1.0 };
+        assert_eq!((scaling.noise(1.0), scaling.noise(8.0)), (4e-6, 8e-6));
+        assert_eq!(Scaling { decimals: Some(0), ..scaling }.noise(8.0), 0.0);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | categorical | one-hot, one column a category | the largest column |
 //! | image | v / maximum, every pixel | undoing it, rounded to whole numbers unless maximum ≤ 1 |
 
+use super::constraints::Constraints;
 use super::schema_toml::{FeatureForm, TargetForm};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,9 @@ pub struct Schema {
     /// The features of a table, in the order of their columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<Feature>,
+    /// What a counterfactual may change in the features. No model depends on it.
+    #[serde(default, skip_serializing_if = "Constraints::is_empty")]
+    pub constraints: Constraints,
 }
 
 /// An image input: `channels × height × width` values, channel by channel, row by row.
@@ -215,9 +219,20 @@ impl Target {
 }
 
 impl Schema {
-    /// Whether the schema can be used: one kind of input, distinct names, categories and classes, usable scaling.
+    /// Whether the schema can be used: one kind of input, distinct names, categories and classes, usable scaling,
+    /// constraints that can be met.
     pub fn validate(&self) -> Result<()> {
         self.target.validate()?;
+        self.validate_inputs()?;
+        self.constraints.validate(self)
+    }
+
+    /// What the models were trained on: all but the constraints, which may change after training.
+    pub fn without_constraints(&self) -> Self {
+        Self { constraints: Constraints::default(), ..self.clone() }
+    }
+
+    fn validate_inputs(&self) -> Result<()> {
         match (&self.image, self.features.is_empty()) {
             (Some(image), true) => image.validate(),
             (None, false) => self.validate_features(),
@@ -269,6 +284,7 @@ mod tests {
             target: Target { name: "default".into(), task: Task::Classification { classes }, unit: None },
             image: None,
             features: vec![Feature { name: "age".into(), kind: Kind::Continuous(scaling), unit: None }],
+            constraints: Constraints::default(),
         }
     }
 
@@ -309,6 +325,16 @@ mod tests {
         assert!(with_kind(Kind::Binary { categories: list(&["a", "b", "c"]) }).contains("exactly two"));
         let one = Task::Classification { classes: list(&["no"]) };
         assert!(problem(|s| s.target.task = one).contains("at least two classes"));
+    }
+
+    #[test]
+    fn constraints_are_part_of_a_schema_but_not_of_what_models_were_trained_on() {
+        let unknown = problem(|s| s.constraints.immutable = vec!["agee".into()]);
+        assert!(unknown.contains("`agee`") && unknown.contains("did you mean `age`?"), "{unknown}");
+        let constraints = Constraints { immutable: vec!["age".into()], ..Constraints::default() };
+        let constrained = Schema { constraints, ..schema() };
+        constrained.validate().unwrap();
+        assert_eq!(constrained.without_constraints(), schema());
     }
 
     #[test]

@@ -214,7 +214,7 @@ impl From<Target> for TargetForm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Image;
+    use crate::data::{Constraints, Image};
 
     const TEXT: &str = r#"[target]
 name = "default"
@@ -261,6 +261,7 @@ categories = ["1", "2"]
                 target: Target { name: "y".into(), task: Task::Regression(scaling), unit: Some("NT$".into()) },
                 image: None,
                 features: vec![Feature { name: "x \"1\"\n".into(), kind: Kind::Ordinal(scaling), unit: None }],
+                constraints: Constraints::default(),
             };
             assert_eq!(read(&schema.to_toml().unwrap()).unwrap(), schema);
         }
@@ -272,6 +273,27 @@ categories = ["1", "2"]
             Schema { image: Some(Image { channels: 1, height: 28, width: 28, maximum: 255.0 }), ..read(TEXT).unwrap() };
         let schema = Schema { features: vec![], ..schema };
         assert_eq!(read(&schema.to_toml().unwrap()).unwrap(), schema);
+    }
+
+    #[test]
+    fn constraints_come_last_and_an_empty_table_leaves_no_trace() {
+        let text = format!("{TEXT}\n[constraints]\nimmutable = [\"sex\"]\nrelations = [\"age <= 65\"]\n");
+        let schema = read(&text).unwrap();
+        assert_eq!(schema.to_toml().unwrap(), text);
+        assert_eq!(schema.without_constraints().to_toml().unwrap(), TEXT);
+        assert_eq!(read(&format!("{TEXT}\n[constraints]\n")).unwrap().to_toml().unwrap(), TEXT);
+    }
+
+    #[test]
+    fn mistakes_in_constraints_are_named_with_the_file() {
+        let problem =
+            |constraints: &str| read(&format!("{TEXT}\n[constraints]\n{constraints}")).unwrap_err().to_string();
+        let message = problem("imutable = [\"sex\"]");
+        assert!(message.starts_with("schema.toml, line 22: unknown field `imutable`"), "{message}");
+        let message = problem("relations = [\"age < 65\"]");
+        assert!(message.starts_with("schema.toml, line 22: ") && message.contains("age < 65"), "{message}");
+        let message = problem("immutable = [\"gender\"]");
+        assert!(message.starts_with("schema.toml: setting `constraints.immutable`: "), "{message}");
     }
 
     #[test]

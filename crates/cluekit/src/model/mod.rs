@@ -14,6 +14,7 @@ pub mod training;
 pub mod vae;
 
 use crate::error::Result;
+use crate::seed::Rng;
 use crate::tensor::Tensor;
 
 /// A predictor with a posterior: the model whose uncertainty is to be explained.
@@ -41,6 +42,16 @@ pub trait Generative: Send + Sync {
     /// # Shapes
     /// - `z`: `[rows, latent]`, returns: `[rows, inputs]`
     fn decode(&self, z: &Tensor<2>) -> Result<Tensor<2>>;
+
+    /// An estimate of the ELBO of each row from one draw of z, for the plausibility of clues; a model without a
+    /// likelihood has none.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`, returns: `[rows]`
+    fn elbo(&self, x: &Tensor<2>, rng: &mut Rng) -> Result<Option<Tensor<1>>> {
+        let _ = (x, rng);
+        Ok(None)
+    }
 }
 
 /// What S posterior samples say about some rows.

@@ -3,12 +3,14 @@
 //! Values become one of 255 shades of a colour map, which keeps the image small; what is not finite is transparent.
 
 use super::colour::ColourMap;
+use super::raster::{SHADES, enlarged, pixels_a_side, shade, shades_png};
 use crate::error::{Error, Result};
 
 /// More values than a picture can show.
 const MOST_VALUES: usize = 4_000_000;
 
-const SHADES: u8 = 255;
+/// Pixels on the longer side of an image whose values are not blended.
+const SHARP: usize = 400;
 
 /// Values over a part of the plane, shown as colours.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,20 +69,10 @@ impl Heatmap {
     /// The image, its first row at the upper edge.
     pub(super) fn png(&self) -> Vec<u8> {
         let (low, high) = self.limits();
-        let shade = |value: &f64| shade((value - low) / (high - low));
-        let times = self.pixels_a_side();
-        let mut pixels = Vec::with_capacity(self.values.len() * times * times);
-        for row in self.values.chunks_exact(self.columns).rev() {
-            let line: Vec<u8> = row.iter().map(shade).flat_map(|shade| std::iter::repeat_n(shade, times)).collect();
-            (0..times).for_each(|_| pixels.extend_from_slice(&line));
-        }
-        encoded(&pixels, self.columns * times, self.rows * times, self.map)
-    }
-
-    /// How many pixels a cell has on either side: enough that cells stay sharp in viewers that blend all images.
-    fn pixels_a_side(&self) -> usize {
-        const SHARP: usize = 400;
-        if self.smooth { 1 } else { (SHARP / self.columns.max(self.rows)).max(1) }
+        let rows = self.values.chunks_exact(self.columns).rev();
+        let shades: Vec<u8> = rows.flatten().map(|value| shade((value - low) / (high - low))).collect();
+        let times = if self.smooth { 1 } else { pixels_a_side(self.columns.max(self.rows), SHARP) };
+        shades_png(&enlarged(&shades, self.columns, times), self.columns * times, self.map)
     }
 }
 
@@ -89,53 +81,19 @@ pub(super) fn colour_bar(map: ColourMap) -> Vec<u8> {
     // Some viewers fade half a pixel along the edges, so one wide pixel would look like a ridge.
     const WIDTH: usize = 16;
     let pixels: Vec<u8> = (0..SHADES).rev().flat_map(|shade| [shade; WIDTH]).collect();
-    encoded(&pixels, WIDTH, usize::from(SHADES), map)
-}
-
-fn shade(share: f64) -> u8 {
-    if share.is_nan() { SHADES } else { (share.clamp(0.0, 1.0) * f64::from(SHADES - 1)).round() as u8 }
-}
-
-fn encoded(pixels: &[u8], columns: usize, rows: usize, map: ColourMap) -> Vec<u8> {
-    let shades = (0..SHADES).map(|i| map.at(f64::from(i) / f64::from(SHADES - 1)));
-    let mut palette: Vec<u8> = shades.flat_map(|c| [c.red, c.green, c.blue]).collect();
-    palette.extend([0; 3]);
-    let mut opacity = vec![255; usize::from(SHADES)];
-    opacity.push(0);
-
-    let mut bytes = Vec::new();
-    // At most four million pixels, so either side fits into 32 bits.
-    let mut encoder = png::Encoder::new(&mut bytes, columns as u32, rows as u32);
-    encoder.set_color(png::ColorType::Indexed);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_palette(palette);
-    if pixels.contains(&SHADES) {
-        encoder.set_trns(opacity);
-    }
-    encoder.set_compression(png::Compression::High);
-    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(pixels));
-    written.expect("an image whose size fits its pixels is written to memory");
-    bytes
+    shades_png(&pixels, WIDTH, map)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::raster::decoded;
     use super::*;
-
-    fn pixels(png: &[u8]) -> Vec<u8> {
-        let mut decoder = png::Decoder::new(std::io::Cursor::new(png));
-        decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::ALPHA);
-        let mut reader = decoder.read_info().unwrap();
-        let mut out = vec![0; reader.output_buffer_size().unwrap()];
-        reader.next_frame(&mut out).unwrap();
-        out
-    }
 
     #[test]
     fn the_first_row_of_values_lies_at_the_bottom_of_the_image() {
         let mut heatmap = Heatmap::new(vec![0.0, 1.0, f64::NAN, 0.0], 2, 2, (0.0, 1.0), (0.0, 1.0)).unwrap();
         heatmap.smooth = true;
-        let pixels = pixels(&heatmap.png());
+        let pixels = decoded(&heatmap.png());
         let rgb = |share: f64| {
             let c = heatmap.map.at(share);
             [c.red, c.green, c.blue]
@@ -149,7 +107,7 @@ mod tests {
     #[test]
     fn a_cell_that_is_not_blended_fills_a_square_of_pixels() {
         let heatmap = Heatmap::new(vec![0.0, 1.0], 2, 1, (0.0, 1.0), (0.0, 1.0)).unwrap();
-        let pixels = pixels(&heatmap.png());
+        let pixels = decoded(&heatmap.png());
         assert_eq!(pixels.len(), 400 * 200 * 4);
         assert_eq!(pixels[..4], pixels[199 * 4..200 * 4]);
         assert_ne!(pixels[199 * 4..200 * 4], pixels[200 * 4..201 * 4]);

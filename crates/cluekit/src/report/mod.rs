@@ -1,16 +1,21 @@
-//! Pictures from plain data: each a self-contained SVG that reads on light and on dark paper.
+//! Pictures and files from plain data; each picture is a self-contained SVG that reads on light and on dark paper.
 //!
 //! [`Plot`] draws any figure from [`Layer`]s; the functions here are ready-made ones. Nothing in this room knows of
-//! models or files, so it would work on results from another program.
+//! models, so it would work on results from another program; what becomes a file is returned as its bytes.
 //!
 //! ```text
-//! svg, text, colour ─► axis, ticks, layer, heatmap ─► layout, legend, draw ─► plot, grid ─► the ready-made figures
+//! svg, text, colour, raster ─► axis, ticks, layer, heatmap ─► layout, legend, draw ─► plot, grid ─► ready-made figures
 //! ```
 
 mod axis;
+mod changes;
 mod colour;
 mod coverage;
 mod draw;
+pub mod export;
+#[cfg(test)]
+mod fixture;
+mod frontier;
 mod grid;
 mod heatmap;
 mod layer;
@@ -18,15 +23,20 @@ mod layout;
 mod legend;
 mod plane;
 mod plot;
+mod raster;
 mod rejection;
 mod reliability;
+mod strip;
 pub mod svg;
 mod text;
 mod ticks;
+mod wording;
 
 pub use axis::{Axis, Scale, Ticks};
+pub use changes::change_list;
 pub use colour::{Colour, ColourMap, PALETTE, palette};
 pub use coverage::calibration_plot;
+pub use frontier::{SweepRow, frontier_plot};
 pub use grid::Grid;
 pub use heatmap::Heatmap;
 pub use layer::{Band, Bar, Bars, Course, Layer, Line, Mark, Reference, Scatter};
@@ -34,3 +44,4 @@ pub use plane::{Plane, PlanePoint, plane_picture};
 pub use plot::Plot;
 pub use rejection::rejection_plot;
 pub use reliability::reliability_diagram;
+pub use strip::strip;

@@ -13,20 +13,19 @@ use super::Request;
 use crate::data::dataset::sha256_hex;
 use crate::data::npy::{self, Archive, Array, Kind};
 use crate::data::split::Split;
-use crate::data::{Dataset, Image, Samples, Schema, Source, Target, Targets, Task};
+use crate::data::{Constraints, Dataset, Image, Samples, Schema, Source, Target, Targets, Task};
 use crate::error::{Error, Result};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Reads the images of `path` and their labels.
 pub fn load(path: &Path, request: &Request) -> Result<Dataset> {
-    let archive = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"));
-    let found = if archive { from_archive(path, request)? } else { from_files(path, request)? };
+    let found = if is_archive(path) { from_archive(path, request)? } else { from_files(path, request)? };
     let layouts = found.parts.iter().map(|part| Layout::of(path, &part.images)).collect::<Result<Vec<_>>>()?;
     check_alike(path, &found.parts, &layouts)?;
     let labels = found.parts.iter().map(|part| labels(path, part)).collect::<Result<Vec<_>>>()?;
     let classes = classes(path, &labels)?;
-    let maximum = maximum(path, &found.parts)?;
+    let maximum = maximum(path, found.parts.iter().map(|part| &part.images))?;
 
     let parts = found.parts.iter().zip(&layouts).zip(&labels);
     let samples = parts.map(|((part, layout), labels)| samples(&part.images, layout, maximum, labels, &classes));
@@ -37,8 +36,40 @@ pub fn load(path: &Path, request: &Request) -> Result<Dataset> {
         target: Target { name: found.target, task: Task::Classification { classes }, unit: None },
         image: Some(Image { channels, height, width, maximum }),
         features: Vec::new(),
+        constraints: Constraints::default(),
     };
     Ok(Dataset { name: file_name(path), schema, train, test, sources: found.sources, notes: vec![] })
+}
+
+/// The images of another file encoded for a model of `image`s, row after row; no labels are needed.
+pub fn read_rows(path: &Path, image: &Image) -> Result<Vec<f32>> {
+    let (bytes, source) = read(path)?;
+    let images = if is_archive(path) {
+        let mut archive = Archive::open(path, &bytes)?;
+        let keys = archive.keys();
+        let key = ["x", "images", "x_test"].into_iter().find(|key| keys.iter().any(|known| known == key));
+        let none = || Error::file(path, format!("holds the arrays {}; save the images as x", keys.join(", ")));
+        archive.array(key.ok_or_else(none)?)?
+    } else {
+        npy::parse(path, &source.file, bytes)?
+    };
+    let layout = Layout::of(path, &images)?;
+    let ([channels, height, width], wanted) = (layout.sizes, [image.channels, image.height, image.width]);
+    if layout.sizes != wanted {
+        let [c, h, w] = wanted;
+        return Err(Error::file(
+            path,
+            format!(
+                "holds {channels} × {height} × {width} images, the run was trained on {c} × {h} × {w}; resize them"
+            ),
+        ));
+    }
+    let maximum = maximum(path, std::iter::once(&images))?;
+    Ok(encode(&images, &layout, maximum))
+}
+
+fn is_archive(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"))
 }
 
 /// What was found in the files: one part that is still to be split, or training and test part.
@@ -197,9 +228,10 @@ fn classes(path: &Path, labels: &[Vec<i128>]) -> Result<Vec<i128>> {
 }
 
 /// The value of full intensity: 255 for bytes; for others 1 if no value exceeds it, else 255.
-fn maximum(path: &Path, parts: &[Part]) -> Result<f64> {
-    let mut greatest = 0.0f64;
-    for Part { images, .. } in parts {
+fn maximum<'a>(path: &Path, parts: impl Iterator<Item = &'a Array>) -> Result<f64> {
+    let (mut greatest, mut element) = (0.0f64, None);
+    for images in parts {
+        element = element.or(Some(images.element));
         for offset in 0..images.len() {
             let value = images.value(offset);
             if !(0.0..=255.0).contains(&value) {
@@ -209,19 +241,20 @@ fn maximum(path: &Path, parts: &[Part]) -> Result<f64> {
             greatest = greatest.max(value);
         }
     }
-    let element = parts[0].images.element;
-    let unit = element.kind == Kind::Bool || !element.is_byte() && greatest <= 1.0;
+    let unit = element.is_some_and(|e| e.kind == Kind::Bool || !e.is_byte() && greatest <= 1.0);
     Ok(if unit { 1.0 } else { 255.0 })
 }
 
 fn samples(images: &Array, layout: &Layout, maximum: f64, labels: &[i128], classes: &[i128]) -> Samples {
-    let width = layout.sizes.iter().product();
-    let mut x = Vec::with_capacity(layout.count * width);
-    for index in 0..layout.count {
-        x.extend(layout.offsets(index).map(|offset| (images.value(offset) / maximum) as f32));
-    }
     let class = |label: &i128| classes.binary_search(label).expect("classes hold every label") as u32;
+    let (x, width) = (encode(images, layout, maximum), layout.sizes.iter().product());
     Samples { x, width, y: Targets::Classes(labels.iter().map(class).collect()) }
+}
+
+/// Every image, channel by channel, full intensity at 1.
+fn encode(images: &Array, layout: &Layout, maximum: f64) -> Vec<f32> {
+    let values = |index| layout.offsets(index).map(|offset| (images.value(offset) / maximum) as f32);
+    (0..layout.count).flat_map(values).collect()
 }
 
 fn train_and_test(request: &Request, mut parts: Vec<Samples>) -> Result<(Samples, Samples)> {

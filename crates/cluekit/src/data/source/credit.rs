@@ -9,7 +9,7 @@ use crate::data::dataset::sha256_hex;
 use crate::data::infer::{Distinct, scaling_of};
 use crate::data::raw::{Format, RawColumn, RawTable, file_name, sheet, text};
 use crate::data::split::Split;
-use crate::data::{Dataset, Feature, Kind, Schema, Source, Target, Task};
+use crate::data::{Constraints, Dataset, Feature, Kind, Schema, Source, Target, Task};
 use crate::error::{Error, Result};
 use crate::seed::Seed;
 use std::io::{Cursor, Read};
@@ -169,7 +169,7 @@ fn schema(table: &RawTable, training: &[usize]) -> Result<Schema> {
         return Err(Error::file(&table.path, format!("target `{TARGET}` must have two classes, found {found}")));
     }
     let target = Target { name: TARGET.to_owned(), task: Task::Classification { classes }, unit: None };
-    Ok(Schema { target, image: None, features })
+    Ok(Schema { target, image: None, features, constraints: Constraints::default() })
 }
 
 fn feature(table: &RawTable, name: &str, role: Role, training: &[usize]) -> Result<Feature> {

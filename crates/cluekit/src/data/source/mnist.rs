@@ -3,7 +3,7 @@
 //! Read from the four IDX files of the original distribution; pixels become v / 255.
 
 use crate::data::idx::{self, Idx};
-use crate::data::{Dataset, Image, Samples, Schema, Source, Target, Targets, Task};
+use crate::data::{Constraints, Dataset, Image, Samples, Schema, Source, Target, Targets, Task};
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -80,6 +80,7 @@ fn schema() -> Schema {
         target: Target { name: "digit".into(), task: Task::Classification { classes }, unit: None },
         image: Some(Image { channels: 1, height: SIDE, width: SIDE, maximum: MAXIMUM }),
         features: Vec::new(),
+        constraints: Constraints::default(),
     }
 }
 

@@ -35,10 +35,18 @@ impl Request {
     }
 }
 
+/// The inputs of another file encoded under `schema`, row after row of [`Schema::width`] numbers; no target is needed.
+pub fn read_rows(path: &Path, schema: &Schema) -> Result<Vec<f32>> {
+    match &schema.image {
+        Some(image) => arrays::read_rows(path, image),
+        None => table::read_rows(path, schema),
+    }
+}
+
 /// Reads, or makes, the dataset that `request` names.
 ///
 /// `schema` overrides what would be inferred from a user's table: kinds, categories, scaling, units, classes. The
-/// columns of other datasets mean what they mean; there it may only name units.
+/// columns of other datasets mean what they mean; there it may only name units and constraints.
 pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> Result<Dataset> {
     let built_in = |dataset: Dataset| match schema {
         _ if request.target.is_some() && !request.name.contains('.') => Err(Error::setting(
@@ -48,11 +56,12 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
                 request.name, dataset.schema.target.name
             ),
         )),
-        Some(given) if without_units(given) != without_units(&dataset.schema) => Err(Error::data(format!(
-            "the schema does not fit `{}`, whose columns are known: only units may differ; leave the schema away",
+        Some(given) if meaning(given) != meaning(&dataset.schema) => Err(Error::data(format!(
+            "the schema does not fit `{}`, whose columns are known: only units and constraints may differ; leave \
+             the schema away",
             request.name
         ))),
-        Some(given) => Ok(Dataset { schema: given.clone(), ..dataset }),
+        Some(given) => given.validate().map(|()| Dataset { schema: given.clone(), ..dataset }),
         None => Ok(dataset),
     };
     match request.name.as_str() {
@@ -74,8 +83,9 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
     }
 }
 
-fn without_units(schema: &Schema) -> Schema {
-    let mut schema = schema.clone();
+/// The schema without what may differ: units and constraints.
+fn meaning(schema: &Schema) -> Schema {
+    let mut schema = schema.without_constraints();
     schema.target.unit = None;
     schema.features.iter_mut().for_each(|feature| feature.unit = None);
     schema
@@ -84,14 +94,21 @@ fn without_units(schema: &Schema) -> Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Constraints;
 
     #[test]
-    fn a_known_dataset_takes_units_from_a_schema_and_nothing_else() {
+    fn a_known_dataset_takes_units_and_constraints_from_a_schema_and_nothing_else() {
         let directory = DataDir::locate(None);
         let request = Request::new("moons");
         let mut schema = load(&request, None, &directory).unwrap().schema;
         schema.features[0].unit = Some("cm".into());
         assert_eq!(load(&request, Some(&schema), &directory).unwrap().schema.features[0].unit.as_deref(), Some("cm"));
+        schema.constraints.immutable = vec!["x2".into()];
+        assert_eq!(load(&request, Some(&schema), &directory).unwrap().schema, schema);
+        schema.constraints.immutable = vec!["x3".into()];
+        let error = load(&request, Some(&schema), &directory).unwrap_err().to_string();
+        assert!(error.contains("`x3`"), "{error}");
+        schema.constraints = Constraints::default();
         schema.features[0].name = "length".into();
         let error = load(&request, Some(&schema), &directory).unwrap_err().to_string();
         assert!(error.contains("`moons`") && error.contains("only units"), "{error}");

@@ -2,7 +2,7 @@
 //!
 //! upper: (cos t, sin t), lower: (1 − cos t, ½ − sin t), t ~ U(0, π), each with Gaussian noise of deviation 0.15.
 
-use crate::data::{Dataset, Feature, Kind, Samples, Scaling, Schema, Target, Targets, Task};
+use crate::data::{Constraints, Dataset, Feature, Kind, Samples, Scaling, Schema, Target, Targets, Task};
 use crate::seed::{Rng, Seed};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -35,6 +35,7 @@ pub fn make(seed: Seed) -> Dataset {
             target: Target { name: "moon".to_owned(), task, unit: None },
             image: None,
             features: vec![x1, x2],
+            constraints: Constraints::default(),
         },
         train: part(0..TRAIN),
         test: part(TRAIN..TRAIN + TEST),

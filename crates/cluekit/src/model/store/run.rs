@@ -22,8 +22,10 @@ use std::sync::Arc;
 
 /// The version of the folder's layout.
 const FORMAT: u32 = 1;
+/// The file that says what the columns mean.
+const SCHEMA: &str = "schema.toml";
 /// The files whose hashes `run.toml` holds.
-const HASHED: [&str; 3] = ["schema.toml", "generative.safetensors", "predictor.safetensors"];
+const HASHED: [&str; 3] = [SCHEMA, "generative.safetensors", "predictor.safetensors"];
 
 /// What else a run may hold; a new run in the same folder begins without it.
 const RESULTS: [&str; 4] = ["run.toml", "checkpoint", "measure", "uncertainty.svg"];
@@ -109,8 +111,12 @@ impl RunFolder {
                 self.check_hash(name)?;
             }
         }
-        if self.schema()? != *schema {
+        let before = self.schema()?;
+        if before.without_constraints() != schema.without_constraints() {
             return Ok(Some("schema.toml differs".into()));
+        }
+        if before.constraints != schema.constraints {
+            return Ok(Some("schema.toml has other constraints (give it with --schema to keep them)".into()));
         }
         let settings = |record: &Record| {
             let table = toml::Table::try_from(record).expect("a record is made of tables, numbers and strings");
@@ -127,7 +133,7 @@ impl RunFolder {
     /// Begins a run: creates the folder and writes what is known before training.
     pub fn begin(&self, record: &Record, schema: &Schema) -> Result<()> {
         create_folder(&self.path)?;
-        write_whole(&self.file("schema.toml"), schema.to_toml()?.as_bytes())?;
+        write_whole(&self.file(SCHEMA), schema.to_toml()?.as_bytes())?;
         self.write_record(record)
     }
 
@@ -135,10 +141,12 @@ impl RunFolder {
     pub fn finish(&self, record: &Record) -> Result<()> {
         let mut record = record.clone();
         for name in HASHED {
-            let path = self.file(name);
-            if path.exists() {
-                let bytes = fs::read(&path).map_err(Error::reading(&path))?;
-                record.hashes.insert(name.into(), sha256_hex(&bytes));
+            if self.file(name).exists() {
+                let hash = match name {
+                    SCHEMA if !self.read_schema()?.constraints.is_empty() => self.hash_without_constraints()?,
+                    _ => self.hash(name)?,
+                };
+                record.hashes.insert(name.into(), hash);
             }
         }
         self.write_record(&record)?;
@@ -218,8 +226,12 @@ impl RunFolder {
 
     /// What `schema.toml` says.
     pub fn schema(&self) -> Result<Schema> {
-        self.check_hash("schema.toml")?;
-        Schema::from_toml(&self.text("schema.toml")?, &self.file("schema.toml"))
+        self.check_hash(SCHEMA)?;
+        self.read_schema()
+    }
+
+    fn read_schema(&self) -> Result<Schema> {
+        Schema::from_toml(&self.text(SCHEMA)?, &self.file(SCHEMA))
     }
 
     /// The trained predictor.
@@ -259,20 +271,29 @@ impl RunFolder {
         fs::read_to_string(&path).map_err(Error::reading(&path))
     }
 
+    fn hash(&self, name: &str) -> Result<String> {
+        let path = self.file(name);
+        Ok(sha256_hex(&fs::read(&path).map_err(Error::reading(&path))?))
+    }
+
+    /// The hash of what the models depend on in `schema.toml`: constraints may be edited after training.
+    fn hash_without_constraints(&self) -> Result<String> {
+        Ok(sha256_hex(self.read_schema()?.without_constraints().to_toml()?.as_bytes()))
+    }
+
     fn check_hash(&self, name: &str) -> Result<()> {
         let Some(expected) = self.record()?.hashes.remove(name) else { return Ok(()) };
-        let path = self.file(name);
-        let got = sha256_hex(&fs::read(&path).map_err(Error::reading(&path))?);
-        match got == expected {
-            true => Ok(()),
-            false => Err(Error::file(
-                &path,
-                format!(
-                    "has changed since the run was made: its SHA-256 is {got}, run.toml says {expected}; restore it, \
-                     or delete its line under [hashes] in run.toml if the change was meant"
-                ),
-            )),
+        let got = self.hash(name)?;
+        if got == expected || (name == SCHEMA && self.hash_without_constraints()? == expected) {
+            return Ok(());
         }
+        Err(Error::file(
+            self.file(name),
+            format!(
+                "has changed since the run was made: its SHA-256 is {got}, run.toml says {expected}; restore it, or \
+                 delete its line under [hashes] in run.toml if the change was meant"
+            ),
+        ))
     }
 }
 

@@ -198,4 +198,8 @@ impl Generative for Vae {
         self.check("the latent code", z.dims(), self.network.latent)?;
         Ok(self.network.likelihood.mean(self.network.decode(&self.weights, z.clone())))
     }
+    fn elbo(&self, x: &Tensor<2>, rng: &mut Rng) -> Result<Option<Tensor<1>>> {
+        self.check("the input", x.dims(), self.network.inputs)?;
+        Ok(Some(Self::elbo(self, x, rng)))
+    }
 }

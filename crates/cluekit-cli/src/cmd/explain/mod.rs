@@ -1,0 +1,137 @@
+//! `clue explain`: what would have to change in an input for the model to become certain.
+
+mod delta;
+mod document;
+mod inputs;
+mod options;
+mod output;
+
+use super::run::{Run, RunArgs, Split};
+use crate::progress::Bar;
+use anyhow::{Context, Result};
+use clap::Args;
+use cluekit::Seed;
+use cluekit::data::Samples;
+use cluekit::distance::Metric;
+use cluekit::model::store::files::create_folder;
+use cluekit::observer::Observer;
+use cluekit::prediction::predict;
+use cluekit::search::{Background, Certain, Delta, InitScheme, Models, Ordinary, Search};
+use delta::DeltaArg;
+use document::Document;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Explain uncertain inputs: changes that make the model certain, by CLUE, δ-CLUE or ∇-CLUE.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  clue explain runs/mnist --method clue --top 8
+  clue explain runs/mnist --method delta --delta 3.5 --count 10 --inputs 17,42 --out clues
+  clue explain runs/mnist --method nabla --delta 4 --count 10 --diversity dpp=10 --json
+  clue explain runs/mnist --method delta --delta 0.5..3.5/7 --count 100 --top 8 --out sweep
+  clue explain runs/credit --method clue --anchored --immutable SEX,AGE --only-down PAY_0 --most-changed 3
+
+Methods:
+  clue    one search from the input itself, free to go anywhere
+  delta   many searches that never leave a ball of radius delta around the input's latent code
+  nabla   the same, held apart from each other by a diversity term
+
+Every clue carries a certificate: the model's fresh answer to the final input (rounded, valid
+categories, clipped pixels), its distances, whether every constraint holds, how plausible it is among
+the training data, and whether it is accepted or why not. With --out the folder gets
+explanations.json, explanations.jsonl, clues.npz, clues.parquet and pictures or change lists.
+
+Exit code 3: done, but at least one input has no accepted clue.")]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    run: RunArgs,
+    /// Where to look for clues.
+    #[arg(long, value_enum)]
+    method: options::Method,
+    #[command(flatten)]
+    inputs: inputs::InputArgs,
+    #[command(flatten)]
+    search: options::SearchArgs,
+    #[command(flatten)]
+    constraints: options::ConstraintArgs,
+    /// Where all randomness comes from.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Leave out the plausibility of clues, which looks at some training rows first.
+    #[arg(long)]
+    no_plausibility: bool,
+    /// A folder for results as files: JSON, JSON lines, NumPy, Parquet, pictures or change lists.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON document instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `clue explain`.
+pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
+    let mut run = Run::open(&args.run.run)?;
+    run.schema.constraints = args.constraints.on(&run.schema)?;
+    run.schema.constraints.validate(&run.schema)?;
+    let generative = run.folder.generative(&run.schema)?;
+    let mut search = args.search.build(args.method, &run.schema)?;
+    search.validate()?;
+    if let Some(folder) = &args.out {
+        create_folder(folder)?;
+    }
+    let directory = args.run.data.as_deref();
+    let dataset = if args.needs_dataset(&search) { Some(run.dataset(directory)?) } else { None };
+    let inputs = args.inputs.choose(&run, dataset.as_ref(), search.accept_by)?;
+    let models = Models::new(&generative, &run.predictor).with_schema(&run.schema);
+    let mut bar = Bar::new(quiet);
+    let seed = Seed(args.seed);
+    let background = match dataset {
+        Some(dataset) => args.background(&models, &Split::Train.within(&run, dataset)?, &mut search, seed)?,
+        None => Background::default(),
+    };
+    let explanations = match args.search.delta() {
+        Some(DeltaArg::Sweep(radii)) => search.sweep(&radii, &models, &background, &inputs, seed, &mut bar)?,
+        _ => search.explain(&models, &background, &inputs, seed, &mut bar)?,
+    };
+    bar.finished("searched", &document::tally(&explanations));
+    let document = Document::new(&args, &search, seed, explanations);
+    if let Some(folder) = &args.out {
+        output::write_files(folder, &document, &run.schema)
+            .with_context(|| format!("writing results into {}", folder.display()))?;
+    }
+    output::print(&document, &run.schema, args.json)?;
+    let unexplained = document.explanations.iter().any(|explanation| explanation.accepted().next().is_none());
+    Ok(if unexplained { ExitCode::from(3) } else { ExitCode::SUCCESS })
+}
+
+impl ExplainArgs {
+    /// Whether anything but the rows of `--file` has to be looked at.
+    fn needs_dataset(&self, search: &Search) -> bool {
+        !self.inputs.are_from_a_file()
+            || !self.no_plausibility
+            || needs_certain(search)
+            || search.objective.input.1.needs_data()
+    }
+
+    /// What the search has to know of the training rows.
+    fn background(&self, models: &Models, train: &Samples, search: &mut Search, seed: Seed) -> Result<Background> {
+        let metric = Metric::fit(search.objective.input.1, &train.x, train.width, models.schema)?;
+        let certain = match needs_certain(search) {
+            true => {
+                tracing::info!("looking for certain points among {} training rows …", train.len());
+                let predictions = predict(models.predictor, train, models.task())?;
+                Some(Certain::among(models, train, &predictions, search.accept_by, search.threshold)?)
+            }
+            false => None,
+        };
+        let ordinary = match self.no_plausibility {
+            true => None,
+            false => Some(Ordinary::among(models, &train.x, train.width, seed)?),
+        };
+        Ok(Background { metric, certain, ordinary })
+    }
+}
+
+fn needs_certain(search: &Search) -> bool {
+    search.delta == Delta::Auto || search.starts.schemes.contains(&InitScheme::NearestPath)
+}

@@ -1,0 +1,84 @@
+//! What `clue explain` prints and writes.
+
+use super::document::{Document, Spread};
+use crate::table::{json, table};
+use anyhow::Result;
+use cluekit::data::Schema;
+use cluekit::model::store::files::write_whole;
+use cluekit::report::{self, SweepRow, change_list, export, strip};
+use std::io::Write;
+use std::path::Path;
+
+/// Clues shown in the picture of one input.
+const MOST_PICTURED: usize = 100;
+
+/// Prints the document: JSON, or text for people.
+pub fn print(document: &Document, schema: &Schema, as_json: bool) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        out.write_all(&json(document)?)?;
+        return Ok(());
+    }
+    if !document.sweep.is_empty() {
+        out.write_all(sweep_table(document).as_bytes())?;
+        writeln!(out)?;
+    }
+    for (i, explanation) in document.explanations.iter().enumerate() {
+        if i > 0 {
+            writeln!(out)?;
+        }
+        out.write_all(change_list(explanation, schema).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Writes every file of the results into `folder`, each whole or not at all.
+pub fn write_files(folder: &Path, document: &Document, schema: &Schema) -> Result<()> {
+    let write = |name: &str, bytes: &[u8]| write_whole(&folder.join(name), bytes);
+    let explanations = &document.explanations;
+    write("explanations.json", &json(document)?)?;
+    write("explanations.jsonl", &export::json_lines(explanations)?)?;
+    write("clues.npz", &export::npz(explanations)?)?;
+    write("clues.parquet", &export::parquet(explanations, schema)?)?;
+    let text: Vec<String> = explanations.iter().map(|explanation| change_list(explanation, schema)).collect();
+    write("clues.txt", text.join("\n").as_bytes())?;
+    if let Some(image) = &schema.image {
+        for explanation in explanations {
+            let picture = strip(explanation, image, schema.target.task.classes(), MOST_PICTURED);
+            write(&format!("clues-{}.svg", explanation.input.index), picture.as_bytes())?;
+        }
+    }
+    if !document.sweep.is_empty() {
+        let three = |spread: Spread| [spread.least, spread.mean, spread.greatest];
+        let rows: Vec<SweepRow> = document
+            .sweep
+            .iter()
+            .map(|row| SweepRow {
+                delta: f64::from(row.delta),
+                uncertainty: three(row.uncertainty),
+                distance: three(row.distance),
+            })
+            .collect();
+        write("sweep.svg", report::frontier_plot(&rows).as_bytes())?;
+    }
+    Ok(())
+}
+
+fn sweep_table(document: &Document) -> String {
+    let three = |spread: Spread| [spread.least, spread.mean, spread.greatest].map(|value| format!("{value:.3}"));
+    let rows: Vec<Vec<String>> = document
+        .sweep
+        .iter()
+        .map(|row| {
+            let mut cells = vec![format!("{:.3}", row.delta)];
+            cells.extend(three(row.uncertainty));
+            cells.extend(three(row.distance));
+            cells.extend([format!("{:.3}", row.latent.mean), format!("{:.0}%", 100.0 * row.on_shell)]);
+            cells.extend([format!("{:.1}", row.labels), format!("{:.0}%", 100.0 * row.accepted)]);
+            cells
+        })
+        .collect();
+    let headings =
+        ["delta", "H least", "H mean", "H most", "d least", "d mean", "d most", "rho", "shell", "labels", "accepted"];
+    table(&headings, &rows)
+}

@@ -1,0 +1,141 @@
+//! Which constraints some final values break, in words.
+
+use super::Constraints;
+use crate::data::encoding::position_in;
+use crate::data::{Feature, Schema, Value};
+
+impl Feature {
+    /// Whether two values of the feature differ, by more than f32 and back could make them.
+    pub fn differs(&self, one: &Value, other: &Value) -> bool {
+        match (self.level(one), self.level(other)) {
+            (Some(a), Some(b)) => (a - b).abs() > self.noise(a),
+            _ => one != other,
+        }
+    }
+
+    /// `value` on a scale from low to high: a number itself, the place of a category.
+    fn level(&self, value: &Value) -> Option<f64> {
+        match self.kind.scaling() {
+            Some(_) => value.as_cell().number(),
+            None => position_in(self.kind.categories(), value.as_cell()).map(|place| place as f64),
+        }
+    }
+
+    fn noise(&self, value: f64) -> f64 {
+        self.kind.scaling().map_or(0.0, |scaling| scaling.noise(value))
+    }
+}
+
+impl Schema {
+    /// The features that differ between two rows, by their position.
+    pub fn changed(&self, original: &[Value], values: &[Value]) -> Vec<usize> {
+        let pairs = self.features.iter().zip(original.iter().zip(values)).enumerate();
+        pairs.filter(|(_, (feature, (from, to)))| feature.differs(from, to)).map(|(index, _)| index).collect()
+    }
+}
+
+impl Constraints {
+    /// Every constraint that `values` break as a counterfactual of `original`, with the values; none if all are kept.
+    ///
+    /// Both are rows as [`Schema::decode_row`] gives them. The constraints must be valid for the schema.
+    pub fn broken(&self, schema: &Schema, original: &[Value], values: &[Value]) -> Vec<String> {
+        let mut broken = Vec::new();
+        let changed = schema.changed(original, values);
+        for &index in &changed {
+            let (feature, from, to) = (&schema.features[index], &original[index], &values[index]);
+            let grew = feature.level(to) > feature.level(from);
+            let rule = if self.immutable.contains(&feature.name) {
+                "is immutable"
+            } else if self.only_up.contains(&feature.name) && !grew {
+                "may only go up"
+            } else if self.only_down.contains(&feature.name) && grew {
+                "may only go down"
+            } else {
+                continue;
+            };
+            broken.push(format!(
+                "{} {rule} but went from {} to {}",
+                feature.name,
+                feature.show(from),
+                feature.show(to)
+            ));
+        }
+        for (feature, value) in schema.features.iter().zip(values) {
+            if let (Some(range), Some(number)) = (self.ranges.get(&feature.name), feature.level(value))
+                && !range.contains(number, feature.noise(number))
+            {
+                broken.push(format!("{} = {} lies outside {range}", feature.name, feature.show(value)));
+            }
+        }
+        let numbers: Vec<f64> = values.iter().map(|value| value.as_cell().number().unwrap_or(f64::NAN)).collect();
+        for (relation, inequality) in self.relations.iter().zip(self.inequalities(schema)) {
+            if !inequality.holds(schema, &numbers) {
+                let value = |name: &str| {
+                    let place = schema.features.iter().position(|feature| feature.name == name);
+                    place.map_or(f64::NAN, |index| numbers[index])
+                };
+                broken.push(format!("{relation} does not hold: {}", relation.contrary(value)));
+            }
+        }
+        if let Some(most) = self.most_changed.filter(|&most| changed.len() > most) {
+            broken.push(format!("{} features changed, at most {most} may", changed.len()));
+        }
+        broken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{credit, read};
+    use super::*;
+
+    fn row(limit: f64, bill: f64, pay: f64, rate: f64, married: &str, education: &str) -> Vec<Value> {
+        let category = |text: &str| Value::Category(text.into());
+        let numbers = [limit, bill, pay, rate].map(Value::Number);
+        numbers.into_iter().chain([category(married), category(education)]).collect()
+    }
+
+    fn broken(constraints: &str, values: &[Value]) -> Vec<String> {
+        let original = row(20_000.0, 3_000.0, 1.0, 2.5, "yes", "school");
+        read(constraints).broken(&credit(), &original, values)
+    }
+
+    #[test]
+    fn each_broken_constraint_is_told_with_its_values() {
+        let values = row(900_000.0, 950_000.0, 2.0, 2.0, "no", "other");
+        let constraints = "immutable = [\"EDUCATION\", \"LIMIT_BAL\"]\nonly_up = [\"MARRIED\", \"RATE\"]\n\
+            only_down = [\"PAY_0\"]\nmost_changed = 3\n\
+            relations = [\"BILL_AMT1 <= LIMIT_BAL\"]\nranges = { LIMIT_BAL = [10000, 500000], RATE = \"2.1..\" }";
+        let expected = [
+            "LIMIT_BAL is immutable but went from 20000 to 900000",
+            "PAY_0 may only go down but went from 1 to 2",
+            "RATE may only go up but went from 2.5 to 2",
+            "MARRIED may only go up but went from yes to no",
+            "EDUCATION is immutable but went from school to other",
+            "LIMIT_BAL = 900000 lies outside 10000..500000",
+            "RATE = 2 lies outside 2.1..",
+            "BILL_AMT1 <= LIMIT_BAL does not hold: 950000 > 900000",
+            "6 features changed, at most 3 may",
+        ];
+        assert_eq!(broken(constraints, &values), expected);
+    }
+
+    #[test]
+    fn what_is_kept_is_not_mentioned() {
+        let values = row(20_000.0, 20_000.0, 0.0, 2.5, "yes", "school");
+        let constraints = "immutable = [\"EDUCATION\", \"LIMIT_BAL\"]\nonly_up = [\"BILL_AMT1\"]\n\
+            only_down = [\"PAY_0\", \"MARRIED\"]\nmost_changed = 2\n\
+            relations = [\"BILL_AMT1 <= LIMIT_BAL\", \"RATE >= 2.5\"]\nranges = { BILL_AMT1 = [0, 20000] }";
+        assert_eq!(broken(constraints, &values), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_noise_of_f32_is_forgiven_only_where_nothing_is_rounded() {
+        let noisy = |limit: f64, rate: f64| row(limit, 3_000.0, 1.0, rate, "yes", "school");
+        let constraints =
+            "immutable = [\"RATE\", \"LIMIT_BAL\"]\nrelations = [\"RATE <= 2.5\", \"LIMIT_BAL <= 20000\"]";
+        assert_eq!(broken(constraints, &noisy(20_000.0, 2.500_001)), Vec::<String>::new());
+        assert_eq!(broken(constraints, &noisy(20_000.0, 2.501)).len(), 2);
+        assert_eq!(broken(constraints, &noisy(20_000.01, 2.5)).len(), 2);
+    }
+}

@@ -1,0 +1,228 @@
+//! Distances: d_x between inputs, d_y between predictions, ρ between latent codes. [Ley2022, Eq. 1]
+//!
+//! | name | d_x(x, x₀) |
+//! |---|---|
+//! | `l1` | Σ \|xᵢ − x₀ᵢ\|, the paper's: it favours sparse changes |
+//! | `l2` | √Σ (xᵢ − x₀ᵢ)² |
+//! | `mahalanobis` | √(x − x₀)ᵀ Σ⁻¹ (x − x₀), Σ the covariance of the training rows |
+//! | `mad` | Σ \|xᵢ − x₀ᵢ\| / MADᵢ, with the median absolute deviation of each numeric feature |
+//! | `range` | Σ \|xᵢ − x₀ᵢ\| / (maxᵢ − minᵢ), with the training range of each numeric feature |
+//!
+//! In `mad` and `range` a changed category counts 1.
+
+mod mahalanobis;
+mod scales;
+
+use crate::data::Schema;
+use crate::error::{Error, Result};
+use crate::model::Predictive;
+use crate::tensor::{Tensor, tensor};
+use crate::uncertainty::mean_prediction;
+use serde::{Deserialize, Serialize};
+use std::str::FromStr;
+
+/// Below this a sum of squares stands still: it keeps the root's gradient finite where two points coincide.
+const LEAST_SQUARE: f64 = 1e-12;
+/// Below this a probability's logarithm stands still.
+const LEAST_PROBABILITY: f64 = 1e-30;
+
+/// The kinds of distance between inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distance {
+    /// Sum of absolute differences.
+    #[default]
+    L1,
+    /// Euclidean.
+    L2,
+    /// Euclidean after whitening by the training rows' covariance.
+    Mahalanobis,
+    /// Absolute differences in units of each feature's median absolute deviation.
+    Mad,
+    /// Absolute differences in units of each feature's range.
+    Range,
+}
+
+impl Distance {
+    /// Every kind.
+    pub const ALL: [Self; 5] = [Self::L1, Self::L2, Self::Mahalanobis, Self::Mad, Self::Range];
+
+    /// What it is called in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::L1 => "l1",
+            Self::L2 => "l2",
+            Self::Mahalanobis => "mahalanobis",
+            Self::Mad => "mad",
+            Self::Range => "range",
+        }
+    }
+
+    /// Whether it is learned from training rows.
+    pub fn needs_data(self) -> bool {
+        !matches!(self, Self::L1 | Self::L2)
+    }
+}
+
+impl FromStr for Distance {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|distance| distance.name() == name).ok_or_else(|| {
+            let choices = Self::ALL.map(Self::name).join(", ");
+            Error::setting("distance", format!("`{name}` is not a distance; choose one of {choices}"))
+        })
+    }
+}
+
+/// A distance between inputs that is ready for use.
+#[derive(Clone, Debug)]
+pub struct Metric {
+    kind: Distance,
+    /// What each column's difference is multiplied by.
+    scales: Option<Tensor<2>>,
+    /// `[width, width]`: the transpose of L⁻¹ with Σ = L Lᵀ.
+    whitening: Option<Tensor<2>>,
+}
+
+impl Default for Metric {
+    fn default() -> Self {
+        Self { kind: Distance::L1, scales: None, whitening: None }
+    }
+}
+
+impl Metric {
+    /// The distance of this kind, learned from encoded training `rows` where it has to be.
+    pub fn fit(kind: Distance, rows: &[f32], width: usize, schema: Option<&Schema>) -> Result<Self> {
+        let plain = Self { kind, scales: None, whitening: None };
+        if !kind.needs_data() {
+            return Ok(plain);
+        }
+        if rows.len() < 2 * width {
+            return Err(Error::data(format!(
+                "the distance `{}` is learned from training rows, and there are fewer than two; choose l1 or l2",
+                kind.name()
+            )));
+        }
+        match kind {
+            Distance::Mahalanobis => {
+                let whitening = mahalanobis::whitening(rows, width);
+                Ok(Self { whitening: Some(tensor(whitening, [width, width]).transpose()), ..plain })
+            }
+            Distance::Mad | Distance::Range => {
+                if schema.is_some_and(|schema| schema.image.is_some()) {
+                    let problem =
+                        format!("`{}` weighs the features of a table; for images choose l1 or l2", kind.name());
+                    return Err(Error::setting("distance", problem));
+                }
+                let scales = scales::scales(kind, rows, width, schema);
+                Ok(Self { scales: Some(tensor(scales, [1, width])), ..plain })
+            }
+            Distance::L1 | Distance::L2 => Ok(plain),
+        }
+    }
+
+    /// Which kind it is.
+    pub fn kind(&self) -> Distance {
+        self.kind
+    }
+
+    /// The distance of each row of `x` to the same row of `original`.
+    ///
+    /// # Shapes
+    /// - `x`, `original`: `[rows, width]`, returns: `[rows]`
+    pub fn between(&self, x: &Tensor<2>, original: &Tensor<2>) -> Tensor<1> {
+        let difference = x.clone() - original.clone();
+        match (&self.scales, &self.whitening, self.kind) {
+            (Some(scales), _, _) => (difference * scales.clone()).abs().sum_dim(1).squeeze_dim(1),
+            (_, Some(whitening), _) => euclidean(difference.matmul(whitening.clone())),
+            (None, None, Distance::L1) => difference.abs().sum_dim(1).squeeze_dim(1),
+            (None, None, _) => euclidean(difference),
+        }
+    }
+}
+
+/// The length of each row.
+pub fn euclidean(rows: Tensor<2>) -> Tensor<1> {
+    rows.powi_scalar(2).sum_dim(1).clamp_min(LEAST_SQUARE).sqrt().squeeze_dim(1)
+}
+
+/// ρ(z, z₀) = ‖z − z₀‖₂ of plain numbers, in f64.
+pub fn latent_distance(z: &[f32], original: &[f32]) -> f64 {
+    let squares = z.iter().zip(original).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2));
+    squares.sum::<f64>().sqrt()
+}
+
+/// d_y(f(x), f(x₀)): soft cross-entropy −Σ p₀ log p for classes, the squared difference for values.
+///
+/// # Shapes
+/// - `original`: the mean prediction of x₀, `[rows, classes]` or `[rows, 1]`; returns: `[rows]`
+pub fn prediction_distance(predictive: &Predictive, original: &Tensor<2>) -> Tensor<1> {
+    let mean = mean_prediction(predictive);
+    let terms = match predictive {
+        Predictive::Classes { .. } => (original.clone() * mean.clamp_min(LEAST_PROBABILITY).log()).neg(),
+        Predictive::Gaussian { .. } => (mean - original.clone()).powi_scalar(2),
+    };
+    terms.sum_dim(1).squeeze_dim(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::{scalar, values};
+
+    fn rows(values: &[f32]) -> Tensor<2> {
+        tensor(values.to_vec(), [1, values.len()])
+    }
+
+    fn distance(kind: Distance, x: &[f32]) -> f32 {
+        let metric = Metric::fit(kind, &[0.0, 0.0, 2.0, 8.0], 2, None).unwrap();
+        scalar(metric.between(&rows(x), &rows(&[0.0, 0.0])))
+    }
+
+    #[test]
+    fn three_and_four_are_seven_or_five_apart() {
+        assert_eq!(distance(Distance::L1, &[3.0, -4.0]), 7.0);
+        assert_eq!(distance(Distance::L2, &[3.0, -4.0]), 5.0);
+    }
+
+    #[test]
+    fn features_are_weighed_by_what_is_usual_for_them() {
+        // Ranges 2 and 8; medians 1 and 4, so the median absolute deviations are 1 and 4.
+        assert_eq!(distance(Distance::Range, &[2.0, 8.0]), 2.0);
+        assert_eq!(distance(Distance::Mad, &[2.0, 8.0]), 4.0);
+    }
+
+    #[test]
+    fn mahalanobis_of_independent_columns_counts_deviations() {
+        // Columns with deviations 1 and 3, uncorrelated.
+        let data = [1.0, 3.0, -1.0, 3.0, 1.0, -3.0, -1.0, -3.0];
+        let metric = Metric::fit(Distance::Mahalanobis, &data, 2, None).unwrap();
+        let d = scalar(metric.between(&rows(&[3.0, 12.0]), &rows(&[0.0, 0.0])));
+        assert!((d - 5.0).abs() < 0.05, "{d}");
+    }
+
+    #[test]
+    fn cross_entropy_of_a_coin_against_a_biased_one() {
+        // −½ log ¾ − ½ log ¼ = 0.8370
+        let logs = tensor(vec![0.75f32.ln(), 0.25f32.ln()], [1, 1, 2]);
+        let d = prediction_distance(&Predictive::Classes { log_probabilities: logs }, &rows(&[0.5, 0.5]));
+        assert!((scalar(d) - 0.836_988).abs() < 1e-5);
+    }
+
+    #[test]
+    fn values_differ_by_their_square() {
+        let (mean, variance) = (tensor(vec![1.0, 3.0], [2, 1]), tensor(vec![1.0, 1.0], [2, 1]));
+        let d = prediction_distance(&Predictive::Gaussian { mean, variance }, &rows(&[5.0]));
+        assert_eq!(values(d), [9.0]);
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_choices() {
+        let problem = "l3".parse::<Distance>().unwrap_err().to_string();
+        assert_eq!(
+            problem,
+            "setting `distance`: `l3` is not a distance; choose one of l1, l2, mahalanobis, mad, range"
+        );
+    }
+}

@@ -1,0 +1,251 @@
+//! How different the candidates of one input are from each other: D(p₁ … p_k) of points in x, z or y space.
+//!
+//! One formula each in its own file. Every metric that does not count comes with its exact gradient, finite also where
+//! points coincide. D = 0 for fewer than two points. [Ley2022, Table 1]
+
+mod average_pairwise_distance;
+mod coverage;
+mod distinct_labels;
+mod dpp;
+mod label_entropy;
+#[cfg(test)]
+mod laws;
+mod matrix;
+mod pairwise;
+mod prediction_coverage;
+mod set;
+mod space;
+mod summary;
+
+pub use coverage::coverage_limit;
+pub use set::Set;
+pub use space::Space;
+pub use summary::{InputAndLatent, Summary};
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use set::Points;
+use std::fmt;
+use std::str::FromStr;
+
+/// The diversity metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Diversity {
+    /// det K of the kernel K_ij = 1/(1 + d_ij): 0 if two candidates coincide, towards 1 as all move apart.
+    Dpp,
+    /// log det K: what to maximise when there are so many candidates that det K is next to nothing.
+    LogDpp,
+    /// The mean distance between two candidates.
+    #[serde(rename = "apd")]
+    AveragePairwiseDistance,
+    /// How far the set reaches from the original, up and down, in the mean over features.
+    Coverage,
+    /// Coverage as the paper prints it: the mean range of the set.
+    RangeCoverage,
+    /// How sure of a class the surest candidate is, in the mean over classes.
+    PredictionCoverage,
+    /// The share of classes that some candidate belongs to.
+    DistinctLabels,
+    /// How evenly the candidates fall into the classes.
+    LabelEntropy,
+    /// The share of classes expected if each candidate draws its label from its prediction.
+    SoftDistinctLabels,
+    /// How even the mean prediction is.
+    SoftLabelEntropy,
+}
+
+impl Diversity {
+    /// Every metric.
+    pub const ALL: [Self; 10] = [
+        Self::Dpp,
+        Self::LogDpp,
+        Self::AveragePairwiseDistance,
+        Self::Coverage,
+        Self::RangeCoverage,
+        Self::PredictionCoverage,
+        Self::DistinctLabels,
+        Self::LabelEntropy,
+        Self::SoftDistinctLabels,
+        Self::SoftLabelEntropy,
+    ];
+
+    /// The name in TOML, shell and Python.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dpp => "dpp",
+            Self::LogDpp => "log-dpp",
+            Self::AveragePairwiseDistance => "apd",
+            Self::Coverage => "coverage",
+            Self::RangeCoverage => "range-coverage",
+            Self::PredictionCoverage => "prediction-coverage",
+            Self::DistinctLabels => "distinct-labels",
+            Self::LabelEntropy => "label-entropy",
+            Self::SoftDistinctLabels => "soft-distinct-labels",
+            Self::SoftLabelEntropy => "soft-label-entropy",
+        }
+    }
+
+    /// The spaces in which it makes sense.
+    pub const fn spaces(self) -> &'static [Space] {
+        match self {
+            Self::Dpp | Self::LogDpp | Self::AveragePairwiseDistance => &[Space::X, Space::Z, Space::Y],
+            Self::Coverage | Self::RangeCoverage => &[Space::X, Space::Z],
+            Self::PredictionCoverage
+            | Self::DistinctLabels
+            | Self::LabelEntropy
+            | Self::SoftDistinctLabels
+            | Self::SoftLabelEntropy => &[Space::Y],
+        }
+    }
+
+    /// The space in which it is measured unless told otherwise: z where it can be, else y.
+    pub fn default_space(self) -> Space {
+        if self.spaces().contains(&Space::Z) { Space::Z } else { Space::Y }
+    }
+
+    /// An error that names the choices, if it makes no sense in `space`.
+    pub fn check_space(self, space: Space) -> Result<()> {
+        if self.spaces().contains(&space) {
+            return Ok(());
+        }
+        let choices = space::names(self.spaces());
+        Err(Error::setting("space", format!("`{self}` is not measured in {space}; choose one of {choices}")))
+    }
+
+    /// The version with a gradient of a metric that counts labels; none for the others, which have one themselves.
+    pub const fn soft(self) -> Option<Self> {
+        match self {
+            Self::DistinctLabels => Some(Self::SoftDistinctLabels),
+            Self::LabelEntropy => Some(Self::SoftLabelEntropy),
+            _ => None,
+        }
+    }
+
+    /// An error that names the choices, if it has no gradient and so cannot be an objective.
+    pub fn check_objective(self) -> Result<()> {
+        if self.soft().is_some() { Err(self.not_differentiable()) } else { Ok(()) }
+    }
+
+    /// The least and the greatest value that it can take on points of `width` coordinates; those on labels if the
+    /// points are probabilities.
+    pub const fn bounds(self, width: usize) -> (f64, f64) {
+        match self {
+            Self::LogDpp => (f64::NEG_INFINITY, 0.0),
+            Self::AveragePairwiseDistance | Self::Coverage | Self::RangeCoverage => (0.0, f64::INFINITY),
+            Self::LabelEntropy | Self::SoftLabelEntropy if width < 2 => (0.0, 0.0),
+            Self::Dpp
+            | Self::PredictionCoverage
+            | Self::DistinctLabels
+            | Self::LabelEntropy
+            | Self::SoftDistinctLabels
+            | Self::SoftLabelEntropy => (0.0, 1.0),
+        }
+    }
+
+    /// D of a set; 0 for fewer than two points.
+    pub fn of(self, set: &Set) -> f64 {
+        self.at(&Points::of(set))
+    }
+
+    /// D of a set with ∂D/∂p of every coordinate of every point, row after row as in the set.
+    ///
+    /// Both are 0 for fewer than two points. An error for metrics that count labels, as in
+    /// [`check_objective`](Self::check_objective).
+    pub fn value_and_gradient(self, set: &Set) -> Result<(f64, Vec<f64>)> {
+        self.with_gradient_at(&Points::of(set))
+    }
+
+    fn at(self, points: &Points) -> f64 {
+        match self {
+            _ if points.len() < 2 => 0.0,
+            Self::Dpp => dpp::determinant(points),
+            Self::LogDpp => dpp::log_determinant(points),
+            Self::AveragePairwiseDistance => average_pairwise_distance::average_pairwise_distance(points),
+            Self::Coverage => coverage::coverage(points).0,
+            Self::RangeCoverage => coverage::range_coverage(points).0,
+            Self::PredictionCoverage => prediction_coverage::prediction_coverage(points).0,
+            Self::DistinctLabels => distinct_labels::distinct_labels(points),
+            Self::LabelEntropy => label_entropy::label_entropy(points),
+            Self::SoftDistinctLabels => distinct_labels::soft_distinct_labels(points).0,
+            Self::SoftLabelEntropy => label_entropy::soft_label_entropy(points).0,
+        }
+    }
+
+    fn with_gradient_at(self, points: &Points) -> Result<(f64, Vec<f64>)> {
+        Ok(match self {
+            Self::DistinctLabels | Self::LabelEntropy => return Err(self.not_differentiable()),
+            _ if points.len() < 2 => (0.0, points.zeros()),
+            Self::Dpp => dpp::determinant_and_gradient(points),
+            Self::LogDpp => dpp::log_determinant_and_gradient(points),
+            Self::AveragePairwiseDistance => average_pairwise_distance::with_gradient(points),
+            Self::Coverage => coverage::coverage(points),
+            Self::RangeCoverage => coverage::range_coverage(points),
+            Self::PredictionCoverage => prediction_coverage::prediction_coverage(points),
+            Self::SoftDistinctLabels => distinct_labels::soft_distinct_labels(points),
+            Self::SoftLabelEntropy => label_entropy::soft_label_entropy(points),
+        })
+    }
+
+    /// Offers the soft version first, then everything else that has a gradient.
+    fn not_differentiable(self) -> Error {
+        let soft = self.soft();
+        let others = Self::ALL.into_iter().filter(|other| other.soft().is_none() && Some(*other) != soft);
+        let choices: Vec<_> = soft.into_iter().chain(others).map(Self::name).collect();
+        Error::NotDifferentiable { name: self.name(), choices: choices.join(", ") }
+    }
+}
+
+impl fmt::Display for Diversity {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Diversity {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let wrong = || {
+            let choices = Self::ALL.map(Self::name).join(", ");
+            Error::setting("diversity", format!("`{name}` is not a diversity; choose one of {choices}"))
+        };
+        Self::ALL.into_iter().find(|diversity| diversity.name() == name).ok_or_else(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_is_told_the_known_ones() {
+        let error = "variety".parse::<Diversity>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("setting `diversity`: `variety` is not a diversity; choose one of dpp, log-dpp, apd, ")
+        );
+    }
+
+    #[test]
+    fn a_metric_that_counts_is_refused_as_objective_and_its_soft_version_offered_first() {
+        let error = Diversity::LabelEntropy.check_objective().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "`label-entropy` cannot be optimised: it counts labels and has no gradient; choose one of \
+             soft-label-entropy, dpp, log-dpp, apd, coverage, range-coverage, prediction-coverage, soft-distinct-labels"
+        );
+    }
+
+    #[test]
+    fn a_wrong_space_is_told_the_right_ones() {
+        assert!(Diversity::Dpp.check_space(Space::Y).is_ok());
+        let error = Diversity::Coverage.check_space(Space::Y).unwrap_err().to_string();
+        assert_eq!(error, "setting `space`: `coverage` is not measured in y; choose one of x, z");
+    }
+
+    #[test]
+    fn candidates_are_compared_by_code_and_labels_by_prediction() {
+        assert_eq!(Diversity::Coverage.default_space(), Space::Z);
+        assert_eq!(Diversity::LabelEntropy.default_space(), Space::Y);
+    }
+}

@@ -1,0 +1,86 @@
+//! Every measure of one set of candidates, in the spaces where it makes sense.
+
+use super::{Diversity, Set};
+use serde::Serialize;
+
+/// How diverse the clues of one input are.
+///
+/// As JSON, `{"dpp": {"x": …, "z": …}, …, "label-entropy": …}`. JSON has no −∞: a `log-dpp` of candidates that
+/// coincide is written as `null`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Summary {
+    /// [`Diversity::Dpp`].
+    pub dpp: InputAndLatent,
+    /// [`Diversity::LogDpp`].
+    pub log_dpp: InputAndLatent,
+    /// [`Diversity::AveragePairwiseDistance`].
+    pub apd: InputAndLatent,
+    /// [`Diversity::Coverage`].
+    pub coverage: InputAndLatent,
+    /// [`Diversity::RangeCoverage`].
+    pub range_coverage: InputAndLatent,
+    /// [`Diversity::PredictionCoverage`]; none for a regression.
+    pub prediction_coverage: Option<f64>,
+    /// [`Diversity::DistinctLabels`]; none for a regression.
+    pub distinct_labels: Option<f64>,
+    /// [`Diversity::LabelEntropy`]; none for a regression.
+    pub label_entropy: Option<f64>,
+}
+
+/// One measure in the two spaces that every model has.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct InputAndLatent {
+    /// Between inputs.
+    pub x: f64,
+    /// Between latent codes.
+    pub z: f64,
+}
+
+impl Summary {
+    /// Measures the same candidates as inputs `x`, latent codes `z` and class probabilities `y`.
+    pub fn of(x: &Set, z: &Set, y: Option<&Set>) -> Self {
+        let both = |diversity: Diversity| InputAndLatent { x: diversity.of(x), z: diversity.of(z) };
+        let labels = |diversity: Diversity| y.map(|y| diversity.of(y));
+        Self {
+            dpp: both(Diversity::Dpp),
+            log_dpp: both(Diversity::LogDpp),
+            apd: both(Diversity::AveragePairwiseDistance),
+            coverage: both(Diversity::Coverage),
+            range_coverage: both(Diversity::RangeCoverage),
+            prediction_coverage: labels(Diversity::PredictionCoverage),
+            distinct_labels: labels(Diversity::DistinctLabels),
+            label_entropy: labels(Diversity::LabelEntropy),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn the_summary_is_written_under_the_names_of_the_measures() {
+        let x = Set { points: &[0.0, 0.0, 3.0, 4.0], width: 2, original: Some(&[0.0, 0.0]) };
+        let z = Set { points: &[1.0, 1.0], width: 1, original: Some(&[1.0]) };
+        let y = Set { points: &[1.0, 0.0, 0.0, 1.0], width: 2, original: None };
+        let written = serde_json::to_value(Summary::of(&x, &z, Some(&y))).unwrap();
+        assert_eq!(written["apd"], json!({"x": 5.0, "z": 0.0}));
+        assert_eq!(written["coverage"], json!({"x": 3.5, "z": 0.0}));
+        assert_eq!(written["log-dpp"]["z"], Value::Null);
+        assert_eq!(written["prediction-coverage"], 1.0);
+        for name in written.as_object().unwrap().keys() {
+            assert!(name.parse::<Diversity>().is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_regression_has_no_labels() {
+        let set = Set { points: &[0.0, 1.0], width: 1, original: None };
+        let written = serde_json::to_value(Summary::of(&set, &set, None)).unwrap();
+        for name in ["prediction-coverage", "distinct-labels", "label-entropy"] {
+            assert_eq!(written[name], Value::Null);
+        }
+    }
+}

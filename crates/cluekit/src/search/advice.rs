@@ -1,0 +1,93 @@
+//! What to try next for an input without an accepted clue.
+//!
+//! The search is repeated without the ball from where the candidates ended, and the way to each certain point that it
+//! finds is walked from z₀: how far is the first certain point on it? So the advice names a radius that would do.
+
+use super::certificate::{Acceptance, certify};
+use super::descent::{Descent, Start};
+use super::origin::Origin;
+use super::{LatentBall, Search};
+use crate::error::Result;
+use crate::explanation::Clue;
+
+/// Points on the way from z₀ to a certain point.
+const STATIONS: usize = 24;
+/// Candidates of one input that are followed beyond the ball.
+const MOST_FOLLOWED: usize = 10;
+
+/// For each input without an accepted clue what to try next.
+pub(super) fn next_steps(
+    search: &Search,
+    descent: &Descent,
+    sets: &[Vec<Clue>],
+    acceptance: Acceptance,
+) -> Result<Vec<Option<String>>> {
+    let unexplained: Vec<usize> = (0..sets.len()).filter(|&i| sets[i].iter().all(|clue| !clue.accepted)).collect();
+    let mut advice = vec![None; sets.len()];
+    if unexplained.is_empty() {
+        return Ok(advice);
+    }
+    let free: Vec<Origin> =
+        descent.origins.iter().map(|origin| Origin { ball: LatentBall::UNBOUNDED, ..origin.clone() }).collect();
+    let beyond = Descent { origins: &free, coupling: None, watch: &|_, _| {}, ..*descent };
+    let nearest = nearest_beyond(&beyond, &unexplained, sets, acceptance)?;
+    let constrained = descent.models.schema.is_some_and(|schema| !schema.constraints.is_empty());
+    for (&input, nearest) in unexplained.iter().zip(nearest) {
+        let least = sets[input].iter().map(|clue| clue.uncertainty.get(acceptance.kind)).fold(f32::INFINITY, f32::min);
+        let threshold = acceptance.threshold;
+        let radius = descent.origins[input].ball.bound();
+        let fact = match radius {
+            Some(radius) => format!("no point below {threshold} within δ = {radius}"),
+            None => format!("no point below {threshold} after {} steps", search.convergence.max_steps),
+        };
+        let remedy = match (nearest, radius) {
+            (Some(distance), Some(_)) => {
+                format!("the nearest found lies at {distance:.2}: try --delta {}", rounded_up(distance))
+            }
+            (Some(_), None) => format!("more steps find one: try --steps {}", 2 * search.convergence.max_steps),
+            (None, _) if constrained => {
+                "none was found beyond either: loosen the constraints, or raise --threshold".into()
+            }
+            (None, _) => {
+                format!("none was found beyond either: more candidates (--count) or --threshold above {least:.2}")
+            }
+        };
+        advice[input] = Some(format!("{fact}; {remedy}"));
+    }
+    Ok(advice)
+}
+
+/// The latent distance of the nearest certain point that a search without a ball finds, for each of the `inputs`.
+fn nearest_beyond(
+    beyond: &Descent,
+    inputs: &[usize],
+    sets: &[Vec<Clue>],
+    acceptance: Acceptance,
+) -> Result<Vec<Option<f64>>> {
+    let followed = |&input: &usize| sets[input].iter().take(MOST_FOLLOWED).map(move |clue| (input, clue));
+    let start = |(input, clue): (usize, &Clue)| Start { input, z: clue.z.clone(), bounds: None };
+    let starts: Vec<Start> = inputs.iter().flat_map(followed).map(start).collect();
+    let ends = beyond.run(&starts, 1, &[])?;
+    let certain = certify(beyond, &ends, acceptance)?;
+    let mut stations = Vec::new();
+    for (end, _) in ends.iter().zip(&certain).filter(|(_, clue)| clue.accepted) {
+        for station in 1..=STATIONS {
+            let share = station as f32 / STATIONS as f32;
+            let z = beyond.origins[end.input].z.iter().zip(&end.z).map(|(a, b)| a + share * (b - a)).collect();
+            stations.push(super::descent::End { z, ..end.clone() });
+        }
+    }
+    let mut nearest: Vec<Option<f64>> = vec![None; sets.len()];
+    for (station, clue) in stations.iter().zip(certify(beyond, &stations, acceptance)?) {
+        let distance = f64::from(clue.distance.latent);
+        if clue.accepted && nearest[station.input].is_none_or(|least| distance < least) {
+            nearest[station.input] = Some(distance);
+        }
+    }
+    Ok(inputs.iter().map(|&input| nearest[input]).collect())
+}
+
+/// A radius of one decimal that surely holds the point.
+fn rounded_up(distance: f64) -> f64 {
+    (distance * 10.0).ceil() / 10.0 + 0.1
+}

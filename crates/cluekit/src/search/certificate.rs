@@ -1,0 +1,188 @@
+//! The certificate of a clue: a fresh look at the final x, after everything that a search does to it.
+//!
+//! Tables are rounded to the data's decimals, categories snapped to valid ones, relations between features mended;
+//! images are clipped to their range. Then the predictor is asked again, every promise is checked, and a clue is
+//! accepted or the reason is given.
+
+use super::Models;
+use super::descent::{Descent, End};
+use super::origin::Origin;
+use crate::data::{Bounds, Feature, Samples, Schema, Targets, Task, Value};
+use crate::distance::{latent_distance, prediction_distance};
+use crate::error::Result;
+use crate::explanation::{Change, Clue, Distances, Label};
+use crate::parallel::over_shards;
+use crate::prediction::{Prediction, predict};
+use crate::tensor::{tensor, values};
+use crate::uncertainty::Uncertainty;
+use std::ops::Range;
+
+/// Rows that one thread certifies at a time.
+const ROWS: usize = 64;
+
+/// When a clue is accepted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acceptance {
+    /// The kind of uncertainty that must be low.
+    pub kind: Uncertainty,
+    /// And below what.
+    pub threshold: f32,
+}
+
+/// What a fresh evaluation says of some inputs.
+#[derive(Clone, Debug)]
+pub(super) struct Evaluated {
+    /// Prediction and uncertainty, in the data's unit.
+    pub prediction: Prediction,
+    /// d_x(x, x₀).
+    pub input: f32,
+    /// d_y(f(x), f(x₀)).
+    pub prediction_distance: f32,
+    /// L(z).
+    pub cost: f32,
+}
+
+/// The certificates of all ends, in their order.
+pub(super) fn certify(descent: &Descent, ends: &[End], acceptance: Acceptance) -> Result<Vec<Clue>> {
+    let x = final_inputs(descent, ends)?;
+    let places: Vec<(usize, &[f32])> = ends.iter().map(|end| (end.input, end.z.as_slice())).collect();
+    let evaluated = evaluate(descent, &places, &x)?;
+    let clues = ends.iter().zip(x).zip(evaluated).map(|((end, x), evaluated)| {
+        let origin = &descent.origins[end.input];
+        let (changes, broken) =
+            descent.models.schema.map_or_else(Default::default, |schema| changes(schema, origin, &x));
+        let reason = rejection(origin, end, &evaluated, &broken, acceptance);
+        Clue {
+            label: label_of(&evaluated.prediction, descent.models),
+            uncertainty: evaluated.prediction.uncertainty,
+            probabilities: probabilities_of(&evaluated.prediction, descent.models),
+            distance: Distances {
+                input: evaluated.input,
+                latent: latent_distance(&end.z, &origin.z) as f32,
+                prediction: evaluated.prediction_distance,
+            },
+            cost: evaluated.cost,
+            steps: end.steps,
+            stopped: end.stopped,
+            accepted: reason.is_none(),
+            reason,
+            plausibility: None,
+            delta: origin.ball.bound(),
+            changes,
+            x,
+            z: end.z.clone(),
+        }
+    });
+    Ok(clues.collect())
+}
+
+/// Fresh predictions and distances of the inputs `x`, each with the origin it belongs to and its code.
+pub(super) fn evaluate(descent: &Descent, places: &[(usize, &[f32])], x: &[Vec<f32>]) -> Result<Vec<Evaluated>> {
+    let Some(width) = x.first().map(Vec::len) else { return Ok(vec![]) };
+    let samples = Samples { x: x.concat(), width, y: Targets::Classes(vec![0; x.len()]) };
+    let predictions = predict(descent.models.predictor, &samples, descent.models.task())?;
+    let parts = over_shards(x.len(), ROWS, |range: Range<usize>| -> Result<Vec<[f32; 3]>> {
+        let rows = descent.constants(places[range.clone()].iter().map(|(input, _)| (*input, None)));
+        let z: Vec<f32> = places[range.clone()].iter().flat_map(|(_, z)| z.iter().copied()).collect();
+        let z = tensor(z.clone(), [range.len(), z.len() / range.len()]);
+        let x = tensor(samples.x[range.start * width..range.end * width].to_vec(), [range.len(), width]);
+        let predictive = descent.models.predictor.predict(&x)?;
+        let metric = &descent.background.metric;
+        let input = values(metric.between(&x, rows.x()));
+        let prediction = values(prediction_distance(&predictive, rows.prediction()));
+        let cost = values(descent.objective.loss(&predictive, metric, &rows, &x, &z));
+        Ok(input.into_iter().zip(prediction).zip(cost).map(|((i, p), c)| [i, p, c]).collect())
+    });
+    let distances = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    let join = |(prediction, [input, prediction_distance, cost]): (Prediction, [f32; 3])| Evaluated {
+        prediction,
+        input,
+        prediction_distance,
+        cost,
+    };
+    Ok(predictions.into_iter().zip(distances).map(join).collect())
+}
+
+/// The inputs that the searched codes stand for, as the data could hold them.
+pub(super) fn final_inputs(descent: &Descent, ends: &[End]) -> Result<Vec<Vec<f32>>> {
+    let parts = over_shards(ends.len(), ROWS, |range| -> Result<Vec<Vec<f32>>> {
+        let ends = &ends[range];
+        let rows = descent.constants(ends.iter().map(|end| (end.input, end.bounds.as_ref())));
+        let codes: Vec<f32> = ends.iter().flat_map(|end| end.z.iter().copied()).collect();
+        let shape = [ends.len(), codes.len() / ends.len()];
+        let decoded = rows.decode(descent.models.generative, &tensor(codes, shape))?;
+        let width = decoded.dims()[1];
+        let decoded = values(decoded);
+        let snap = |(x, end): (&[f32], &End)| {
+            let origin = &descent.origins[end.input];
+            snapped(descent.models, origin, end.bounds.as_ref().or(origin.bounds.as_ref()), x)
+        };
+        decoded.chunks_exact(width).zip(ends).map(snap).collect()
+    });
+    Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// x as the data could hold it: an image within its range, a row of a table with its decimals and categories.
+fn snapped(models: &Models, origin: &Origin, bounds: Option<&Bounds>, x: &[f32]) -> Result<Vec<f32>> {
+    let Some(schema) = models.schema else { return Ok(x.to_vec()) };
+    if x.iter().any(|v| !v.is_finite()) {
+        return Ok(x.to_vec());
+    }
+    if schema.image.is_some() {
+        return Ok(x.iter().map(|v| v.clamp(0.0, 1.0)).collect());
+    }
+    let original = schema.decode_row(&origin.x);
+    let mut row = schema.decode_row(x);
+    if let Some(bounds) = bounds {
+        row = schema.constraints.repair(schema, &original, row, bounds);
+    }
+    schema.encode_row(&row)
+}
+
+/// What a row of a table changes, and the constraints that it breaks; an image has no features.
+fn changes(schema: &Schema, origin: &Origin, x: &[f32]) -> (Vec<Change>, Vec<String>) {
+    if schema.image.is_some() || x.iter().any(|v| !v.is_finite()) {
+        return (vec![], vec![]);
+    }
+    let (before, after) = (schema.decode_row(&origin.x), schema.decode_row(x));
+    let change = |((feature, from), to): ((&Feature, &Value), &Value)| {
+        let (from, to) = (feature.show(from), feature.show(to));
+        (from != to).then(|| Change { feature: feature.name.clone(), from, to, unit: feature.unit.clone() })
+    };
+    let changes = schema.features.iter().zip(&before).zip(&after).filter_map(change).collect();
+    (changes, schema.constraints.broken(schema, &before, &after))
+}
+
+fn rejection(
+    origin: &Origin,
+    end: &End,
+    evaluated: &Evaluated,
+    broken: &[String],
+    Acceptance { kind, threshold }: Acceptance,
+) -> Option<String> {
+    let uncertainty = evaluated.prediction.uncertainty.get(kind);
+    if !uncertainty.is_finite() || !evaluated.cost.is_finite() {
+        return Some("the model's answer is not a number".into());
+    }
+    if !origin.ball.contains(&end.z, &origin.z) {
+        let (distance, radius) = (latent_distance(&end.z, &origin.z), origin.ball.radius());
+        return Some(format!("it lies at {distance} from z₀, outside the ball of radius {radius}"));
+    }
+    if !broken.is_empty() {
+        return Some(broken.join("; "));
+    }
+    (uncertainty >= threshold).then(|| format!("uncertainty {uncertainty:.3} is not below {threshold}"))
+}
+
+/// The predicted class or value.
+pub(super) fn label_of(prediction: &Prediction, models: &Models) -> Label {
+    match models.task() {
+        Task::Regression(_) => Label::Value(prediction.mean[0]),
+        Task::Classification { .. } => Label::Class(prediction.label()),
+    }
+}
+
+/// Probabilities of the classes; none for a regression.
+pub(super) fn probabilities_of(prediction: &Prediction, models: &Models) -> Vec<f32> {
+    if models.task().is_regression() { vec![] } else { prediction.mean.clone() }
+}

@@ -1,0 +1,160 @@
+//! What a search works with: two models, what is known of the training data, and the inputs to explain.
+
+use super::certain::Certain;
+use super::plausibility::Ordinary;
+use crate::data::{Samples, Schema, Targets, Task};
+use crate::distance::Metric;
+use crate::error::{Error, Result};
+use crate::explanation::Label;
+use crate::model::{Generative, Predictor};
+
+/// The model to be explained and the model of its inputs.
+#[derive(Clone, Copy)]
+pub struct Models<'a> {
+    /// Where the latent space comes from.
+    pub generative: &'a dyn Generative,
+    /// Whose uncertainty is explained.
+    pub predictor: &'a dyn Predictor,
+    /// What the columns of an input mean; without it an input is a list of numbers that may be anything.
+    pub schema: Option<&'a Schema>,
+    task: &'a Task,
+}
+
+/// Classes without names, for models that come without a schema.
+static CLASSES: Task = Task::Classification { classes: vec![] };
+
+impl<'a> Models<'a> {
+    /// A classifier and a generative model of its inputs.
+    pub fn new(generative: &'a dyn Generative, predictor: &'a dyn Predictor) -> Self {
+        Self { generative, predictor, schema: None, task: &CLASSES }
+    }
+
+    /// The same models, with what is known of their columns, target and constraints.
+    pub fn with_schema(self, schema: &'a Schema) -> Self {
+        Self { schema: Some(schema), task: &schema.target.task, ..self }
+    }
+
+    /// The same models, for a target that is not a class without name.
+    pub fn with_task(self, task: &'a Task) -> Self {
+        Self { task, ..self }
+    }
+
+    /// What is predicted.
+    pub fn task(&self) -> &'a Task {
+        self.task
+    }
+}
+
+/// What a search may know of the training data.
+#[derive(Clone, Debug, Default)]
+pub struct Background {
+    /// d_x.
+    pub metric: Metric,
+    /// Certain training points, for paths and for the automatic δ.
+    pub certain: Option<Certain>,
+    /// What is ordinary, for the plausibility of clues.
+    pub ordinary: Option<Ordinary>,
+}
+
+/// The inputs to be explained.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inputs {
+    x: Vec<f32>,
+    width: usize,
+    index: Vec<usize>,
+    targets: Option<Vec<Label>>,
+}
+
+impl Inputs {
+    /// Encoded rows, numbered from 0.
+    pub fn new(x: Vec<f32>, width: usize) -> Result<Self> {
+        if width == 0 || !x.len().is_multiple_of(width) {
+            let problem = format!("{} numbers are no rows of {width}; give whole rows", x.len());
+            return Err(Error::data(problem));
+        }
+        if let Some(place) = x.iter().position(|v| !v.is_finite()) {
+            let (row, column) = (place / width, place % width);
+            return Err(Error::data(format!(
+                "input {row} has {} in column {column}; every value must be a finite number",
+                x[place]
+            )));
+        }
+        Ok(Self { index: (0..x.len() / width).collect(), x, width, targets: None })
+    }
+
+    /// Rows of a dataset, numbered as they are there.
+    pub fn of(samples: &Samples, rows: &[usize], task: &Task) -> Result<Self> {
+        if let Some(row) = rows.iter().find(|&&row| row >= samples.len()) {
+            let last = samples.len().saturating_sub(1);
+            return Err(Error::setting("inputs", format!("there is no row {row}; rows count from 0 to {last}")));
+        }
+        let target = |&row: &usize| match (&samples.y, task) {
+            (Targets::Classes(labels), _) => Label::Class(labels[row] as usize),
+            (Targets::Values(values), Task::Regression(scaling)) => Label::Value(scaling.decode(values[row]) as f32),
+            (Targets::Values(values), _) => Label::Value(values[row]),
+        };
+        let targets = Some(rows.iter().map(target).collect());
+        Ok(Self { index: rows.to_vec(), targets, ..Self::new(samples.select(rows).x, samples.width)? })
+    }
+
+    /// Some of them, in the order of `rows`.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Self {
+            x: rows.iter().flat_map(|&row| self.row(row)).copied().collect(),
+            width: self.width,
+            index: rows.iter().map(|&row| self.index[row]).collect(),
+            targets: self.targets.as_ref().map(|targets| rows.iter().map(|&row| targets[row]).collect()),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Numbers in each.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// All of them, row after row.
+    pub fn x(&self) -> &[f32] {
+        &self.x
+    }
+
+    pub(super) fn row(&self, row: usize) -> &[f32] {
+        &self.x[row * self.width..(row + 1) * self.width]
+    }
+
+    pub(super) fn index(&self, row: usize) -> usize {
+        self.index[row]
+    }
+
+    pub(super) fn target(&self, row: usize) -> Option<Label> {
+        self.targets.as_ref().map(|targets| targets[row])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_that_are_no_numbers_are_named() {
+        let problem = Inputs::new(vec![0.0, 1.0, 2.0, f32::NAN], 2).unwrap_err().to_string();
+        assert_eq!(problem, "input 1 has NaN in column 1; every value must be a finite number");
+        assert!(Inputs::new(vec![0.0; 3], 2).unwrap_err().to_string().contains("3 numbers are no rows of 2"));
+    }
+
+    #[test]
+    fn a_row_that_is_not_there_is_named() {
+        let samples = Samples { x: vec![0.0; 4], width: 2, y: Targets::Classes(vec![0, 1]) };
+        let problem = Inputs::of(&samples, &[0, 2], &CLASSES).unwrap_err().to_string();
+        assert_eq!(problem, "setting `inputs`: there is no row 2; rows count from 0 to 1");
+    }
+}

@@ -1,0 +1,211 @@
+//! What a search minimises. [Ley2022, Eq. 1, Alg. 1]
+//!
+//! L(z) = H(y|x) + λ_x d_x(x, x₀) + λ_y d_y(f(x), f(x₀)) + λ_z ρ(z, z₀) − λ_p log p(z), with x decoded from z.
+//!
+//! A set of k candidates that are searched together minimises Σ L(zᵢ) − k λ_D D(z₁ … z_k): k times what the paper
+//! prints, which has the same minimum, and for λ_D = 0 leaves exactly k searches that do not know of each other.
+
+use super::Models;
+use super::decoding::Rows;
+use crate::distance::{Distance, Metric, euclidean, prediction_distance};
+use crate::diversity::{Diversity, Space};
+use crate::error::{Error, Result};
+use crate::model::Predictive;
+use crate::tensor::Tensor;
+use crate::uncertainty::{Decomposition, Uncertainty, mean_prediction};
+use serde::{Deserialize, Serialize};
+
+/// A term with its weight λ.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Weighted<T>(pub f32, pub T);
+
+/// How much each kind of uncertainty counts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UncertaintyWeights {
+    /// All of it.
+    pub total: f32,
+    /// What more data would not remove.
+    pub aleatoric: f32,
+    /// What more data would remove.
+    pub epistemic: f32,
+}
+
+impl Default for UncertaintyWeights {
+    fn default() -> Self {
+        Self::only(Uncertainty::Total)
+    }
+}
+
+impl UncertaintyWeights {
+    /// One kind with weight 1.
+    pub fn only(kind: Uncertainty) -> Self {
+        let mut weights = Self { total: 0.0, aleatoric: 0.0, epistemic: 0.0 };
+        *weights.get_mut(kind) = 1.0;
+        weights
+    }
+
+    /// The weight of one kind.
+    pub fn get_mut(&mut self, kind: Uncertainty) -> &mut f32 {
+        match kind {
+            Uncertainty::Total => &mut self.total,
+            Uncertainty::Aleatoric => &mut self.aleatoric,
+            Uncertainty::Epistemic => &mut self.epistemic,
+        }
+    }
+
+    fn pairs(&self) -> [(f32, Uncertainty); 3] {
+        [
+            (self.total, Uncertainty::Total),
+            (self.aleatoric, Uncertainty::Aleatoric),
+            (self.epistemic, Uncertainty::Epistemic),
+        ]
+    }
+}
+
+/// Diversity of the candidates of one input, and the space it is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DiversityTerm {
+    /// The metric D.
+    pub metric: Diversity,
+    /// Inputs, latent codes or predictions.
+    pub space: Space,
+}
+
+impl Default for Weighted<DiversityTerm> {
+    /// Determinants of latent distances, as in the paper's experiments, without weight.
+    fn default() -> Self {
+        Self(0.0, DiversityTerm { metric: Diversity::Dpp, space: Space::Z })
+    }
+}
+
+/// The terms of L and their weights; a weight of 0 leaves the term out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Objective {
+    /// The uncertainty H.
+    pub uncertainty: UncertaintyWeights,
+    /// λ_x d_x.
+    pub input: Weighted<Distance>,
+    /// λ_y of the prediction distance.
+    pub prediction: f32,
+    /// λ_z of the latent distance.
+    pub latent: f32,
+    /// λ_p of −log p(z) = ½‖z‖² + const: how much unlikely codes are avoided.
+    pub prior: f32,
+    /// λ_D D.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diversity: Option<Weighted<DiversityTerm>>,
+}
+
+impl Default for Objective {
+    fn default() -> Self {
+        Self {
+            uncertainty: UncertaintyWeights::default(),
+            input: Weighted(0.0, Distance::L1),
+            prediction: 0.0,
+            latent: 0.0,
+            prior: 0.0,
+            diversity: None,
+        }
+    }
+}
+
+impl Objective {
+    /// Refuses weights that are no numbers, an objective without any term, and diversities that have no gradient or
+    /// do not fit their space.
+    pub fn validate(&self) -> Result<()> {
+        let UncertaintyWeights { total, aleatoric, epistemic } = self.uncertainty;
+        let weights = [
+            ("uncertainty.total", total),
+            ("uncertainty.aleatoric", aleatoric),
+            ("uncertainty.epistemic", epistemic),
+            ("lambda-x", self.input.0),
+            ("lambda-y", self.prediction),
+            ("lambda-z", self.latent),
+            ("lambda-p", self.prior),
+            ("diversity", self.diversity.map_or(0.0, |term| term.0)),
+        ];
+        for (key, weight) in weights {
+            if !(weight >= 0.0 && weight.is_finite()) {
+                return Err(Error::setting(key, format!("a weight must be 0 or a positive number, got {weight}")));
+            }
+        }
+        if weights[..3].iter().all(|(_, weight)| *weight <= 0.0) {
+            return Err(Error::setting("uncertainty", "every weight is 0; give one kind of uncertainty a weight"));
+        }
+        match self.diversity {
+            Some(Weighted(_, DiversityTerm { metric, space })) => {
+                metric.check_objective()?;
+                metric.check_space(space)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The diversity that couples candidates, if it has a weight.
+    pub fn coupling(&self) -> Option<Weighted<DiversityTerm>> {
+        self.diversity.filter(|term| term.0 > 0.0)
+    }
+
+    /// L(z) of each row, term by term, with all that a diversity may want to see.
+    pub(super) fn at(&self, models: &Models, metric: &Metric, rows: &Rows, z: &Tensor<2>) -> Result<Evaluation> {
+        let x = rows.decode(models.generative, z)?;
+        let predictive = models.predictor.predict(&x)?;
+        let loss = self.loss(&predictive, metric, rows, &x, z);
+        Ok(Evaluation { loss, x, y: mean_prediction(&predictive) })
+    }
+
+    /// L(z) of each row whose input x has been predicted, `[rows]`.
+    pub(super) fn loss(
+        &self,
+        predictive: &Predictive,
+        metric: &Metric,
+        rows: &Rows,
+        x: &Tensor<2>,
+        z: &Tensor<2>,
+    ) -> Tensor<1> {
+        let decomposition = Decomposition::of(predictive);
+        let mut loss = Tensor::zeros_like(&decomposition.total);
+        for (weight, kind) in self.uncertainty.pairs() {
+            if weight > 0.0 {
+                loss = loss + decomposition.clone().get(kind) * weight;
+            }
+        }
+        if self.input.0 > 0.0 {
+            loss = loss + metric.between(x, rows.x()) * self.input.0;
+        }
+        if self.prediction > 0.0 {
+            loss = loss + prediction_distance(predictive, rows.prediction()) * self.prediction;
+        }
+        if self.latent > 0.0 {
+            loss = loss + euclidean(z.clone() - rows.z().clone()) * self.latent;
+        }
+        if self.prior > 0.0 {
+            let squares: Tensor<1> = z.clone().powi_scalar(2).sum_dim(1).squeeze_dim(1);
+            loss = loss + squares * (0.5 * self.prior);
+        }
+        loss
+    }
+}
+
+/// The objective at some rows, before any diversity.
+pub(super) struct Evaluation {
+    /// L(z), `[rows]`.
+    pub loss: Tensor<1>,
+    /// Decoded, `[rows, width]`.
+    pub x: Tensor<2>,
+    /// The mean prediction, `[rows, classes]`.
+    pub y: Tensor<2>,
+}
+
+impl Evaluation {
+    /// The candidates as one space sees them.
+    pub fn points(&self, space: Space, z: &Tensor<2>) -> Tensor<2> {
+        match space {
+            Space::X => self.x.clone(),
+            Space::Z => z.clone(),
+            Space::Y => self.y.clone(),
+        }
+    }
+}

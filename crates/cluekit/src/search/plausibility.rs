@@ -1,0 +1,93 @@
+//! How ordinary a counterfactual is among the training data, by the generative model's own measures.
+//!
+//! The reconstruction error ‖x − μ_θ(μ_φ(x))‖₁ and the ELBO of x, each as the share of training rows that have at most
+//! as much. An adversarial change makes the model certain and the data's own model suspicious: a reconstruction error
+//! that hardly any training row reaches, an ELBO that nearly all exceed.
+
+use super::Models;
+use crate::error::Result;
+use crate::explanation::Plausibility;
+use crate::parallel::over_shards;
+use crate::seed::Seed;
+use crate::tensor::{tensor, values};
+
+/// Training rows to compare with at the most, evenly spread over the data.
+const MOST_ROWS: usize = 4096;
+/// Rows that one thread judges at a time.
+const ROWS: usize = 128;
+/// Draws of z for one ELBO.
+const DRAWS: usize = 4;
+
+/// The training data's reconstruction errors and ELBOs, in rising order.
+#[derive(Clone, Debug)]
+pub struct Ordinary {
+    reconstruction: Vec<f32>,
+    elbo: Option<Vec<f32>>,
+    seed: Seed,
+}
+
+impl Ordinary {
+    /// What is ordinary among encoded training `rows`.
+    pub fn among(models: &Models, rows: &[f32], width: usize, seed: Seed) -> Result<Self> {
+        let stride = (rows.len() / width).div_ceil(MOST_ROWS).max(1);
+        let chosen: Vec<f32> = rows.chunks_exact(width).step_by(stride).flatten().copied().collect();
+        let parts = over_shards(chosen.len() / width, ROWS, |range| {
+            let rows = &chosen[range.start * width..range.end * width];
+            scores(models, rows, width, seed, range.start as u64)
+        });
+        let (reconstruction, elbo): (Vec<_>, Vec<_>) =
+            parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let sorted = |mut values: Vec<f32>| {
+            values.sort_by(f32::total_cmp);
+            values
+        };
+        let elbo: Option<Vec<Vec<f32>>> = elbo.into_iter().collect();
+        Ok(Self { reconstruction: sorted(reconstruction.concat()), elbo: elbo.map(|e| sorted(e.concat())), seed })
+    }
+
+    /// Judges the counterfactuals `rows` of the input numbered `index`.
+    pub(super) fn judge(&self, models: &Models, rows: &[f32], width: usize, index: usize) -> Result<Vec<Plausibility>> {
+        let (reconstruction, elbo) = scores(models, rows, width, self.seed, index as u64)?;
+        let judged = reconstruction.iter().enumerate().map(|(row, &error)| Plausibility {
+            reconstruction: share_up_to(&self.reconstruction, error),
+            elbo: elbo.as_ref().zip(self.elbo.as_ref()).map(|(elbo, all)| share_up_to(all, elbo[row])),
+        });
+        Ok(judged.collect())
+    }
+}
+
+/// Reconstruction error and ELBO of each row.
+fn scores(
+    models: &Models,
+    rows: &[f32],
+    width: usize,
+    seed: Seed,
+    stream: u64,
+) -> Result<(Vec<f32>, Option<Vec<f32>>)> {
+    let x = tensor(rows.to_vec(), [rows.len() / width, width]);
+    let decoded = models.generative.decode(&models.generative.encode(&x)?)?;
+    let error = values((decoded - x.clone()).abs().sum_dim(1));
+    let mut rng = seed.numbered("plausibility", stream);
+    let mut sum = vec![0.0; error.len()];
+    for _ in 0..DRAWS {
+        let Some(elbo) = models.generative.elbo(&x, &mut rng)? else { return Ok((error, None)) };
+        sum.iter_mut().zip(values(elbo)).for_each(|(sum, elbo)| *sum += elbo / DRAWS as f32);
+    }
+    Ok((error, Some(sum)))
+}
+
+/// The share of `sorted` values that are at most `value`.
+fn share_up_to(sorted: &[f32], value: f32) -> f32 {
+    sorted.partition_point(|&v| v <= value) as f32 / sorted.len().max(1) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_count_equals() {
+        let sorted = [1.0, 2.0, 2.0, 5.0];
+        assert_eq!([0.0, 2.0, 3.0, 9.0].map(|v| share_up_to(&sorted, v)), [0.0, 0.75, 0.75, 1.0]);
+    }
+}

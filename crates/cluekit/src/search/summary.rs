@@ -1,0 +1,169 @@
+//! From the clues of one input to its explanation: label distribution, modes, frontier, diversity.
+
+use crate::diversity::{Set, Summary};
+use crate::explanation::{Clue, Explanation, Label, Mode, Original, Reconstruction};
+use crate::mixture::clusters;
+use crate::seed::Seed;
+use std::collections::BTreeMap;
+
+/// A cost below this counts as this: it keeps a weight of 1 / cost² finite.
+const LEAST_COST: f64 = 1e-6;
+/// Modes of one label at the most.
+const MOST_MODES: usize = 10;
+
+impl Explanation {
+    /// The explanation that these clues make of an input.
+    pub fn of(
+        input: Original,
+        reconstruction: Reconstruction,
+        clues: Vec<Clue>,
+        advice: Option<String>,
+        seed: Seed,
+    ) -> Self {
+        Self {
+            diversity: diversity(&input, &clues),
+            label_distribution: label_distribution(&clues, input.probabilities.len()),
+            modes: modes(&clues, seed, input.index),
+            frontier: frontier(&clues),
+            input,
+            reconstruction,
+            clues,
+            advice,
+        }
+    }
+
+    /// The explanation of one input with the clues of another search for it behind its own.
+    pub(super) fn joined_by(self, other: Self, seed: Seed) -> Self {
+        let clues = [self.clues, other.clues].concat();
+        let advice = if clues.iter().any(|clue| clue.accepted) { None } else { other.advice };
+        Self::of(self.input, self.reconstruction, clues, advice, seed)
+    }
+
+    /// The clues that were accepted, with their positions.
+    pub fn accepted(&self) -> impl Iterator<Item = (usize, &Clue)> {
+        self.clues.iter().enumerate().filter(|(_, clue)| clue.accepted)
+    }
+}
+
+fn diversity(input: &Original, clues: &[Clue]) -> Summary {
+    let stack = |of: fn(&Clue) -> &[f32]| clues.iter().flat_map(of).copied().collect::<Vec<f32>>();
+    let (x, z, y) = (stack(|c| &c.x), stack(|c| &c.z), stack(|c| &c.probabilities));
+    let classes = input.probabilities.len();
+    Summary::of(
+        &Set { points: &x, width: input.x.len(), original: Some(&input.x) },
+        &Set { points: &z, width: input.z.len(), original: Some(&input.z) },
+        (classes > 0).then_some(Set { points: &y, width: classes, original: None }).as_ref(),
+    )
+}
+
+/// For each class (least cost of its accepted clues)⁻², normalised. [Ley2022, App. B]
+fn label_distribution(clues: &[Clue], classes: usize) -> Option<Vec<f64>> {
+    let mut least = vec![f64::INFINITY; classes];
+    for clue in clues.iter().filter(|clue| clue.accepted) {
+        if let Label::Class(label) = clue.label {
+            least[label] = least[label].min(f64::from(clue.cost).max(LEAST_COST));
+        }
+    }
+    let weights: Vec<f64> = least.iter().map(|cost| cost.powi(-2)).collect();
+    let sum: f64 = weights.iter().sum();
+    (sum > 0.0).then(|| weights.iter().map(|weight| weight / sum).collect())
+}
+
+/// Clusters of the accepted clues of each label in latent space; their number is chosen by BIC.
+fn modes(clues: &[Clue], seed: Seed, index: usize) -> Vec<Mode> {
+    let mut by_label: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+    for (i, clue) in clues.iter().enumerate().filter(|(_, clue)| clue.accepted) {
+        let label = match clue.label {
+            Label::Class(label) => Some(label),
+            Label::Value(_) => None,
+        };
+        by_label.entry(label).or_default().push(i);
+    }
+    let mut modes = Vec::new();
+    for (label, members) in by_label {
+        let points: Vec<f32> = members.iter().flat_map(|&i| clues[i].z.iter().copied()).collect();
+        let mut rng = seed.numbered("modes", index as u64);
+        for group in clusters(&points, points.len() / members.len(), MOST_MODES, &mut rng) {
+            let group: Vec<usize> = group.into_iter().map(|at| members[at]).collect();
+            let cheapest = group.iter().copied().min_by(|&a, &b| clues[a].cost.total_cmp(&clues[b].cost));
+            modes.extend(cheapest.map(|best| Mode { label, clues: group, best }));
+        }
+    }
+    modes
+}
+
+/// Positions of the clues that no other beats in both uncertainty and input distance, by rising distance.
+fn frontier(clues: &[Clue]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..clues.len()).collect();
+    let key = |i: usize| (clues[i].distance.input, clues[i].uncertainty.total);
+    order.sort_by(|&a, &b| key(a).0.total_cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)));
+    let mut least = f32::INFINITY;
+    order.retain(|&i| {
+        let beats = clues[i].uncertainty.total < least;
+        least = least.min(clues[i].uncertainty.total);
+        beats
+    });
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explanation::{Distances, StopReason};
+    use crate::prediction::Amounts;
+
+    fn clue(label: usize, total: f32, distance: f32, cost: f32, accepted: bool) -> Clue {
+        Clue {
+            label: Label::Class(label),
+            uncertainty: Amounts { total, aleatoric: total, epistemic: 0.0 },
+            probabilities: vec![0.5, 0.5],
+            distance: Distances { input: distance, latent: distance, prediction: 0.0 },
+            cost,
+            steps: 1,
+            stopped: StopReason::MaxSteps,
+            accepted,
+            reason: None,
+            plausibility: None,
+            delta: None,
+            changes: vec![],
+            x: vec![distance],
+            z: vec![distance],
+        }
+    }
+
+    #[test]
+    fn a_label_weighs_by_the_inverse_square_of_its_least_cost() {
+        // Least costs 1 and 2: weights 1 and ¼, shares 0.8 and 0.2; a rejected clue counts nothing.
+        let clues = [
+            clue(0, 0.1, 1.0, 3.0, true),
+            clue(0, 0.1, 1.0, 1.0, true),
+            clue(1, 0.1, 1.0, 2.0, true),
+            clue(1, 0.1, 1.0, 0.1, false),
+        ];
+        assert_eq!(label_distribution(&clues, 2), Some(vec![0.8, 0.2]));
+        assert_eq!(label_distribution(&clues[3..], 2), None);
+    }
+
+    #[test]
+    fn the_frontier_holds_what_nothing_beats() {
+        let clues = [
+            clue(0, 0.5, 1.0, 0.0, true),
+            clue(0, 0.2, 2.0, 0.0, true),
+            clue(0, 0.3, 3.0, 0.0, true),
+            clue(0, 0.1, 4.0, 0.0, true),
+        ];
+        assert_eq!(frontier(&clues), [0, 1, 3]);
+    }
+
+    #[test]
+    fn modes_are_counted_label_by_label() {
+        let mut clues: Vec<Clue> =
+            [0.0, 0.01, 0.02, 9.0, 9.01, 9.02].iter().map(|&z| clue(0, 0.1, z, 1.0 + z, true)).collect();
+        clues.push(clue(1, 0.1, 0.0, 0.5, true));
+        clues.push(clue(1, 0.1, 50.0, 0.5, false));
+        let modes = modes(&clues, Seed(0), 0);
+        let found: Vec<(Option<usize>, Vec<usize>, usize)> =
+            modes.into_iter().map(|mode| (mode.label, mode.clues, mode.best)).collect();
+        assert_eq!(found, [(Some(0), vec![0, 1, 2], 0), (Some(0), vec![3, 4, 5], 3), (Some(1), vec![6], 6)]);
+    }
+}
