@@ -55,30 +55,29 @@ impl Prediction {
 
 /// Predicts every row of `samples`; memory does not grow with the number of posterior samples times rows.
 pub fn predict(predictor: &dyn Predictor, samples: &Samples, task: &Task) -> Result<Vec<Prediction>> {
-    let scaling = scaling_of(task);
     let parts = over_shards(samples.len(), ROWS, |rows| -> Result<Vec<Prediction>> {
-        let predictive = predictor.predict(&samples_tensor(samples, rows.clone()))?;
-        let mean = values(mean_prediction(&predictive));
-        let Decomposition { total, aleatoric, epistemic } = Decomposition::of(&predictive);
-        let (total, aleatoric, epistemic) = (values(total), values(aleatoric), values(epistemic));
-        let unit = scaling.map_or(1.0, |scaling| scaling.deviation as f32);
-        let columns = mean.len() / rows.len();
-        Ok((0..rows.len())
-            .map(|row| {
-                let mean = &mean[row * columns..(row + 1) * columns];
-                Prediction {
-                    mean: mean.iter().map(|&m| scaling.map_or(m, |scaling| unscaled(m, scaling) as f32)).collect(),
-                    uncertainty: Amounts {
-                        total: total[row] * unit,
-                        aleatoric: aleatoric[row] * unit,
-                        // Samples that agree leave nothing but rounding.
-                        epistemic: if epistemic[row] <= ROUNDING { 0.0 } else { epistemic[row] * unit },
-                    },
-                }
-            })
-            .collect())
+        Ok(summarised(&predictor.predict(&samples_tensor(samples, rows))?, task))
     });
     Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// What the posterior samples say of each row together, in the data's unit.
+pub fn summarised(predictive: &Predictive, task: &Task) -> Vec<Prediction> {
+    let scaling = scaling_of(task);
+    let unit = scaling.map_or(1.0, |scaling| scaling.deviation as f32);
+    let mean = values(mean_prediction(predictive));
+    let Decomposition { total, aleatoric, epistemic } = Decomposition::of(predictive);
+    let (total, aleatoric, epistemic) = (values(total), values(aleatoric), values(epistemic));
+    let row = |(row, mean): (usize, &[f32])| Prediction {
+        mean: mean.iter().map(|&m| scaling.map_or(m, |scaling| unscaled(m, scaling) as f32)).collect(),
+        uncertainty: Amounts {
+            total: total[row] * unit,
+            aleatoric: aleatoric[row] * unit,
+            // Samples that agree leave nothing but rounding.
+            epistemic: if epistemic[row] <= ROUNDING { 0.0 } else { epistemic[row] * unit },
+        },
+    };
+    mean.chunks(mean.len() / total.len()).enumerate().map(row).collect()
 }
 
 /// The probabilities of all rows, row after row.

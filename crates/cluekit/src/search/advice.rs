@@ -5,6 +5,7 @@
 
 use super::certificate::{Acceptance, certify};
 use super::descent::{Descent, Start};
+use super::objective::Objective;
 use super::origin::Origin;
 use super::{LatentBall, Search};
 use crate::error::Result;
@@ -29,7 +30,9 @@ pub(super) fn next_steps(
     }
     let free: Vec<Origin> =
         descent.origins.iter().map(|origin| Origin { ball: LatentBall::UNBOUNDED, ..origin.clone() }).collect();
-    let beyond = Descent { origins: &free, coupling: None, watch: &|_, _| {}, ..*descent };
+    // Nothing but the uncertainty, so that no other term keeps it from being found.
+    let uncertainty = Objective { uncertainty: search.objective.uncertainty, ..Objective::default() };
+    let beyond = Descent { origins: &free, objective: &uncertainty, coupling: None, watch: &|_, _| {}, ..*descent };
     let nearest = nearest_beyond(&beyond, &unexplained, sets, acceptance)?;
     let constrained = descent.models.schema.is_some_and(|schema| !schema.constraints.is_empty());
     for (&input, nearest) in unexplained.iter().zip(nearest) {
@@ -43,6 +46,11 @@ pub(super) fn next_steps(
         let remedy = match (nearest, radius) {
             (Some(distance), Some(_)) => {
                 format!("the nearest found lies at {distance:.2}: try --delta {}", rounded_up(distance))
+            }
+            (Some(distance), None) if search.objective.has_distances() => {
+                format!(
+                    "one lies at {distance:.2}, but its distance costs more than it gains: lower --lambda-x and the like"
+                )
             }
             (Some(_), None) => format!("more steps find one: try --steps {}", 2 * search.convergence.max_steps),
             (None, _) if constrained => {

@@ -1,85 +1,122 @@
 //! Training points about which the model is certain: what paths lead to, and what tells how far certainty is away.
+//!
+//! All training rows are encoded, but only those near an input are predicted: for each class the nearest ones first,
+//! a few more at a time, until one is certain. Most training points are, so this looks at few of them.
 
 use super::Models;
-use crate::data::Samples;
+use crate::data::{Samples, Targets};
 use crate::distance::latent_distance;
 use crate::error::{Error, Result};
 use crate::parallel::over_shards;
-use crate::prediction::Prediction;
+use crate::prediction::predict;
 use crate::tensor::{tensor, values};
 use crate::uncertainty::Uncertainty;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows that one thread encodes at a time.
 const ROWS: usize = 256;
+/// Neighbours of one class that are predicted first; twice as many each time that none of them is certain.
+const FIRST: usize = 8;
 
-/// The codes of certain training points, class by class.
+/// Training rows with their codes, class by class.
 #[derive(Clone, Debug)]
 pub struct Certain {
+    samples: Samples,
     latent: usize,
-    /// Codes of the points of each predicted class, row after row.
-    codes: Vec<Vec<f32>>,
+    codes: Vec<f32>,
+    /// Rows of each class; a regression has one class.
+    classes: Vec<Vec<usize>>,
+    kind: Uncertainty,
     below: f32,
 }
 
 /// The nearest certain training point of a class.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Nearest<'a> {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nearest {
     /// Its code.
-    pub z: &'a [f32],
+    pub z: Vec<f32>,
     /// How far it is.
     pub distance: f64,
 }
 
+/// The neighbours of one input in one class that have not been found certain yet.
+struct Quest {
+    input: usize,
+    class: usize,
+    /// Rows and their distances, the nearest first.
+    order: Vec<(usize, f64)>,
+    looked_at: usize,
+}
+
 impl Certain {
-    /// Those of the training `samples` whose uncertainty of this `kind` lies below `below`, by predicted class; a
-    /// regression has one class.
-    pub fn among(
-        models: &Models,
-        samples: &Samples,
-        predictions: &[Prediction],
-        kind: Uncertainty,
-        below: f32,
-    ) -> Result<Self> {
-        let classes = predictions.first().map_or(0, |p| p.mean.len());
-        let chosen: Vec<usize> = (0..samples.len()).filter(|&i| predictions[i].uncertainty.get(kind) < below).collect();
-        let rows = samples.select(&chosen);
-        let parts = over_shards(rows.len(), ROWS, |range| -> Result<Vec<f32>> {
-            let x = rows.x[range.start * rows.width..range.end * rows.width].to_vec();
-            Ok(values(models.generative.encode(&tensor(x, [range.len(), rows.width]))?))
+    /// Those of the training `samples` whose uncertainty of this `kind` lies below `below`.
+    pub fn among(models: &Models, samples: Samples, kind: Uncertainty, below: f32) -> Result<Self> {
+        let parts = over_shards(samples.len(), ROWS, |range| -> Result<Vec<f32>> {
+            let x = samples.x[range.start * samples.width..range.end * samples.width].to_vec();
+            Ok(values(models.generative.encode(&tensor(x, [range.len(), samples.width]))?))
         });
         let codes = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
-        let latent = models.generative.latent();
-        let mut by_class = vec![Vec::new(); classes];
-        for (code, &i) in codes.chunks_exact(latent).zip(&chosen) {
-            by_class[predictions[i].label()].extend_from_slice(code);
-        }
-        Ok(Self { latent, codes: by_class, below })
-    }
-
-    /// The nearest point of each class, where there is one.
-    pub fn nearest_of_each_class(&self, z: &[f32]) -> Vec<Option<Nearest<'_>>> {
-        let nearest = |codes: &'_ Vec<f32>| {
-            let distance = |code: &[f32]| latent_distance(code, z);
-            let (at, distance) =
-                codes.chunks_exact(self.latent).map(distance).enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-            Some((at, distance))
+        let classes = match &samples.y {
+            Targets::Values(values) => vec![(0..values.len()).collect()],
+            Targets::Classes(labels) => {
+                let named = models.task().classes().len();
+                let count = labels.iter().map(|&label| label as usize + 1).max().unwrap_or(0).max(named);
+                let mut classes = vec![Vec::new(); count];
+                labels.iter().enumerate().for_each(|(row, &label)| classes[label as usize].push(row));
+                classes
+            }
         };
-        self.codes
-            .iter()
-            .map(|codes| {
-                nearest(codes)
-                    .map(|(at, distance)| Nearest { z: &codes[at * self.latent..(at + 1) * self.latent], distance })
-            })
-            .collect()
+        Ok(Self { latent: models.generative.latent(), codes, classes, kind, below, samples })
     }
 
-    /// δ for an input: the smallest ball around z₀ that holds certain training points of two classes, or of the only
-    /// one that has any.
-    pub fn automatic_radius(&self, z: &[f32]) -> Result<f32> {
-        let mut distances: Vec<f64> = self.nearest_of_each_class(z).iter().flatten().map(|n| n.distance).collect();
-        distances.sort_by(f64::total_cmp);
-        let distance = distances.get(1).or(distances.first()).ok_or_else(|| self.missing())?;
-        Ok((*distance as f32).max(f32::MIN_POSITIVE))
+    /// For each of the codes `z` the nearest certain point of every class that is predicted as that class, where
+    /// there is one.
+    pub fn nearest_of_each_class(&self, models: &Models, z: &[&[f32]]) -> Result<Vec<Vec<Option<Nearest>>>> {
+        let mut nearest = vec![vec![None; self.classes.len()]; z.len()];
+        let pairs: Vec<(usize, usize)> =
+            (0..z.len()).flat_map(|input| (0..self.classes.len()).map(move |class| (input, class))).collect();
+        let mut quests = over_shards(pairs.len(), 1, |at| self.quest(pairs[at.start], z));
+        let mut known: BTreeMap<usize, bool> = BTreeMap::new();
+        let mut block = FIRST;
+        while !quests.is_empty() {
+            let next =
+                |quest: &Quest| quest.order.iter().skip(quest.looked_at).take(block).map(|(row, _)| *row).collect();
+            let unknown: BTreeSet<usize> =
+                quests.iter().flat_map(|q| -> Vec<usize> { next(q) }).filter(|row| !known.contains_key(row)).collect();
+            let unknown: Vec<usize> = unknown.into_iter().collect();
+            known.extend(unknown.iter().copied().zip(self.are_certain(models, &unknown)?));
+            quests.retain_mut(|quest| {
+                let end = quest.order.len().min(quest.looked_at + block);
+                let found = quest.order[quest.looked_at..end].iter().find(|(row, _)| known[row]);
+                quest.looked_at = end;
+                if let Some(&(row, distance)) = found {
+                    let z = self.codes[row * self.latent..(row + 1) * self.latent].to_vec();
+                    nearest[quest.input][quest.class] = Some(Nearest { z, distance });
+                }
+                found.is_none() && end < quest.order.len()
+            });
+            block *= 2;
+        }
+        Ok(nearest)
+    }
+
+    fn quest(&self, (input, class): (usize, usize), z: &[&[f32]]) -> Quest {
+        let distance =
+            |&row: &usize| (row, latent_distance(&self.codes[row * self.latent..(row + 1) * self.latent], z[input]));
+        let mut order: Vec<(usize, f64)> = self.classes[class].iter().map(distance).collect();
+        order.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        Quest { input, class, order, looked_at: 0 }
+    }
+
+    /// Whether the model is certain about each of these rows, and right.
+    fn are_certain(&self, models: &Models, rows: &[usize]) -> Result<Vec<bool>> {
+        let chosen = self.samples.select(rows);
+        let predictions = predict(models.predictor, &chosen, models.task())?;
+        let right = |at: usize| match &chosen.y {
+            Targets::Classes(labels) => predictions[at].label() == labels[at] as usize,
+            Targets::Values(_) => true,
+        };
+        Ok((0..rows.len()).map(|at| right(at) && predictions[at].uncertainty.get(self.kind) < self.below).collect())
     }
 
     /// The error for a search that needs a certain training point and has none.
@@ -92,34 +129,72 @@ impl Certain {
     }
 }
 
+/// δ for an input: the smallest ball around z₀ that holds certain training points of two classes, or of the only one
+/// that has any.
+pub(super) fn automatic_radius(nearest: &[Option<Nearest>]) -> Option<f32> {
+    let mut distances: Vec<f64> = nearest.iter().flatten().map(|near| near.distance).collect();
+    distances.sort_by(f64::total_cmp);
+    let distance = distances.get(1).or(distances.first())?;
+    Some((*distance as f32).max(f32::MIN_POSITIVE))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Generative, Predictive, Predictor};
+    use crate::tensor::Tensor;
 
-    fn certain() -> Certain {
-        Certain { latent: 1, codes: vec![vec![5.0, 1.0], vec![], vec![-3.0]], below: 0.1 }
+    /// The latent space is the input space.
+    struct Same;
+
+    impl Generative for Same {
+        fn latent(&self) -> usize {
+            1
+        }
+        fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
+            Ok(x.clone())
+        }
+        fn decode(&self, z: &Tensor<2>) -> Result<Tensor<2>> {
+            Ok(z.clone())
+        }
+    }
+
+    /// p(1) = σ(x): certain far from 0.
+    struct Sigmoid;
+
+    impl Predictor for Sigmoid {
+        fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
+            let logits = Tensor::cat(vec![x.clone() * -1.0, x.clone()], 1) * 0.5;
+            Ok(Predictive::Classes { log_probabilities: crate::tensor::log_softmax(logits, 1).unsqueeze() })
+        }
+    }
+
+    fn nearest(x: Vec<f32>, labels: Vec<u32>, z: f32) -> Vec<Option<f64>> {
+        let models = Models::new(&Same, &Sigmoid);
+        let samples = Samples { x, width: 1, y: Targets::Classes(labels) };
+        let certain = Certain::among(&models, samples, Uncertainty::Total, 0.1).unwrap();
+        let found = certain.nearest_of_each_class(&models, &[&[z]]).unwrap().remove(0);
+        found.into_iter().map(|near| near.map(|near| near.distance)).collect()
     }
 
     #[test]
-    fn each_class_has_its_nearest_point() {
-        let certain = certain();
-        let nearest = certain.nearest_of_each_class(&[0.0]);
-        assert_eq!(nearest[0], Some(Nearest { z: &[1.0], distance: 1.0 }));
-        assert_eq!(nearest[1], None);
-        assert_eq!(nearest[2], Some(Nearest { z: &[-3.0], distance: 3.0 }));
+    fn each_class_has_its_nearest_certain_point() {
+        // Uncertain at ±1 (0.58 nats), certain at ±5 (0.04); the point at 4 is certain, and of the wrong class.
+        let found = nearest(vec![1.0, 5.0, 9.0, -1.0, -6.0, 4.0], vec![1, 1, 1, 0, 0, 0], 0.5);
+        assert_eq!(found, [Some(6.5), Some(4.5)]);
+    }
+
+    #[test]
+    fn a_certain_point_behind_many_uncertain_ones_is_found() {
+        let x: Vec<f32> = (0..100).map(|i| if i == 99 { 7.0 } else { 0.01 * i as f32 }).collect();
+        assert_eq!(nearest(x, vec![1; 100], 0.0), [None, Some(7.0)]);
     }
 
     #[test]
     fn the_automatic_ball_reaches_two_classes() {
-        assert_eq!(certain().automatic_radius(&[0.0]).unwrap(), 3.0);
-        let one = Certain { codes: vec![vec![], vec![2.0]], ..certain() };
-        assert_eq!(one.automatic_radius(&[0.0]).unwrap(), 2.0);
-    }
-
-    #[test]
-    fn without_a_certain_point_there_is_a_remedy() {
-        let none = Certain { codes: vec![vec![]], ..certain() };
-        let problem = none.automatic_radius(&[0.0]).unwrap_err().to_string();
-        assert!(problem.contains("below 0.1; raise --threshold"), "{problem}");
+        let near = |distance: f64| Some(Nearest { z: vec![], distance });
+        assert_eq!(automatic_radius(&[near(1.0), None, near(3.0), near(9.0)]), Some(3.0));
+        assert_eq!(automatic_radius(&[None, near(2.0)]), Some(2.0));
+        assert_eq!(automatic_radius(&[None]), None);
     }
 }

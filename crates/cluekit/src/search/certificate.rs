@@ -7,12 +7,12 @@
 use super::Models;
 use super::descent::{Descent, End};
 use super::origin::Origin;
-use crate::data::{Bounds, Feature, Samples, Schema, Targets, Task, Value};
+use crate::data::{Bounds, Feature, Schema, Task, Value};
 use crate::distance::{latent_distance, prediction_distance};
 use crate::error::Result;
 use crate::explanation::{Change, Clue, Distances, Label};
 use crate::parallel::over_shards;
-use crate::prediction::{Prediction, predict};
+use crate::prediction::{Prediction, summarised};
 use crate::tensor::{tensor, values};
 use crate::uncertainty::Uncertainty;
 use std::ops::Range;
@@ -78,29 +78,26 @@ pub(super) fn certify(descent: &Descent, ends: &[End], acceptance: Acceptance) -
 
 /// Fresh predictions and distances of the inputs `x`, each with the origin it belongs to and its code.
 pub(super) fn evaluate(descent: &Descent, places: &[(usize, &[f32])], x: &[Vec<f32>]) -> Result<Vec<Evaluated>> {
-    let Some(width) = x.first().map(Vec::len) else { return Ok(vec![]) };
-    let samples = Samples { x: x.concat(), width, y: Targets::Classes(vec![0; x.len()]) };
-    let predictions = predict(descent.models.predictor, &samples, descent.models.task())?;
-    let parts = over_shards(x.len(), ROWS, |range: Range<usize>| -> Result<Vec<[f32; 3]>> {
-        let rows = descent.constants(places[range.clone()].iter().map(|(input, _)| (*input, None)));
-        let z: Vec<f32> = places[range.clone()].iter().flat_map(|(_, z)| z.iter().copied()).collect();
-        let z = tensor(z.clone(), [range.len(), z.len() / range.len()]);
-        let x = tensor(samples.x[range.start * width..range.end * width].to_vec(), [range.len(), width]);
+    let parts = over_shards(x.len(), ROWS, |range: Range<usize>| -> Result<Vec<Evaluated>> {
+        let (places, x) = (&places[range.clone()], &x[range]);
+        let rows = descent.constants(places.iter().map(|(input, _)| (*input, None)));
+        let z = tensor(places.iter().flat_map(|(_, z)| z.iter().copied()).collect(), [x.len(), places[0].1.len()]);
+        let x = tensor(x.concat(), [x.len(), x[0].len()]);
         let predictive = descent.models.predictor.predict(&x)?;
         let metric = &descent.background.metric;
         let input = values(metric.between(&x, rows.x()));
-        let prediction = values(prediction_distance(&predictive, rows.prediction()));
+        let distance = values(prediction_distance(&predictive, rows.prediction()));
         let cost = values(descent.objective.loss(&predictive, metric, &rows, &x, &z));
-        Ok(input.into_iter().zip(prediction).zip(cost).map(|((i, p), c)| [i, p, c]).collect())
+        let predictions = summarised(&predictive, descent.models.task()).into_iter().enumerate();
+        let join = |(row, prediction)| Evaluated {
+            prediction,
+            input: input[row],
+            prediction_distance: distance[row],
+            cost: cost[row],
+        };
+        Ok(predictions.map(join).collect())
     });
-    let distances = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
-    let join = |(prediction, [input, prediction_distance, cost]): (Prediction, [f32; 3])| Evaluated {
-        prediction,
-        input,
-        prediction_distance,
-        cost,
-    };
-    Ok(predictions.into_iter().zip(distances).map(join).collect())
+    Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// The inputs that the searched codes stand for, as the data could hold them.

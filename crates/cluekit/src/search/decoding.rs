@@ -152,7 +152,16 @@ mod tests {
 
     fn origin(bounds: Option<Bounds>) -> Origin {
         let (x, z, decoded) = (vec![5.0, 5.0], vec![0.0, 0.0], vec![1.0, 1.0]);
-        Origin { index: 0, x, z, decoded, prediction: vec![0.5, 0.5], bounds, ball: LatentBall::UNBOUNDED }
+        Origin {
+            index: 0,
+            x,
+            z,
+            decoded,
+            prediction: vec![0.5, 0.5],
+            bounds,
+            ball: LatentBall::UNBOUNDED,
+            nearest: vec![],
+        }
     }
 
     fn decode(origin: &Origin, decoding: Decoding, relations: &[Halfspace], z: [f32; 2]) -> Vec<f32> {

@@ -17,8 +17,12 @@ use crate::model::adam::Adam;
 use crate::parallel::over_shards;
 use crate::tensor::{Tensor, gradients, leaf, tensor, values};
 
-/// Rows of one descent: large enough for the kernels, small enough that two threads have work and memory is bounded.
-pub(super) const ROWS: usize = 128;
+/// Rows of one descent at the most: it bounds the memory, however many inputs there are.
+const MOST_ROWS: usize = 128;
+/// And at the least, where there are so many: fewer would leave the kernels waiting for the weights.
+const LEAST_ROWS: usize = 16;
+/// Descents that few rows are shared out over, so that threads have work. It does not depend on how many there are.
+const PIECES: usize = 4;
 
 /// A place from which to descend.
 #[derive(Clone, Debug)]
@@ -77,7 +81,8 @@ impl Descent<'_> {
     /// ends are the same for any number of threads.
     pub fn run(&self, starts: &[Start], together: usize, found: &[Found]) -> Result<Vec<End>> {
         let unit = if self.coupling.is_some() { together.max(1) } else { 1 };
-        let size = unit * (ROWS / unit).max(1);
+        let rows = starts.len().div_ceil(PIECES).clamp(LEAST_ROWS, MOST_ROWS);
+        let size = unit * (rows / unit).max(1);
         let ends = over_shards(starts.len(), size, |rows| self.chunk(&starts[rows], unit, found));
         Ok(ends.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }
@@ -144,7 +149,7 @@ impl Descent<'_> {
         let Some(space) = self.coupling.map(|coupling| coupling.space()).filter(|space| *space != Space::Z) else {
             return Ok(ends.iter().map(|end| end.z.clone()).collect());
         };
-        let parts = over_shards(ends.len(), ROWS, |range| -> Result<Vec<Vec<f32>>> {
+        let parts = over_shards(ends.len(), MOST_ROWS, |range| -> Result<Vec<Vec<f32>>> {
             let ends = &ends[range];
             let codes: Vec<f32> = ends.iter().flat_map(|end| end.z.iter().copied()).collect();
             let z = tensor(codes, [ends.len(), ends[0].z.len()]);

@@ -113,16 +113,16 @@ impl Starts {
     pub(super) fn draw(
         &self,
         models: &Models,
+        certain: Option<&Certain>,
         origins: &[Origin],
         count: usize,
-        certain: Option<&Certain>,
         seed: Seed,
     ) -> Result<Vec<Vec<Vec<f32>>>> {
         let shares = shared_out(count, self.schemes.len());
         let mut rngs: Vec<Rng> = origins.iter().map(|o| seed.numbered("search: starts", o.index as u64)).collect();
         let mut starts: Vec<Vec<Vec<f32>>> = vec![Vec::with_capacity(count); origins.len()];
         for (&scheme, &share) in self.schemes.iter().zip(&shares) {
-            let drawn = self.of_scheme(scheme, models, origins, share, certain, &mut rngs)?;
+            let drawn = self.of_scheme(scheme, models, certain, origins, share, &mut rngs)?;
             starts.iter_mut().zip(drawn).for_each(|(all, new)| all.extend(new));
         }
         for ((starts, origin), rng) in starts.iter_mut().zip(origins).zip(&mut rngs) {
@@ -141,9 +141,9 @@ impl Starts {
         &self,
         scheme: InitScheme,
         models: &Models,
+        certain: Option<&Certain>,
         origins: &[Origin],
         count: usize,
-        certain: Option<&Certain>,
         rngs: &mut [Rng],
     ) -> Result<Vec<Vec<Vec<f32>>>> {
         let radii: Vec<f32> = origins.iter().map(|origin| self.reach(origin)).collect();
@@ -179,11 +179,13 @@ impl Starts {
     }
 
     fn nearest_paths(&self, origin: &Origin, r: f32, count: usize, certain: &Certain) -> Result<Vec<Vec<f32>>> {
-        let nearest = certain.nearest_of_each_class(&origin.z);
         let wanted = |class: &usize| self.classes.is_empty() || self.classes.contains(class);
-        let order = by_probability(&origin.prediction, nearest.len());
-        let ends: Vec<&[f32]> =
-            order.iter().filter(|c| wanted(c)).filter_map(|&c| nearest[c].map(|near| near.z)).collect();
+        let order = by_probability(&origin.prediction, origin.nearest.len());
+        let ends: Vec<&[f32]> = order
+            .iter()
+            .filter(|class| wanted(class))
+            .filter_map(|&class| Some(origin.nearest[class].as_ref()?.z.as_slice()))
+            .collect();
         if ends.is_empty() {
             return Err(certain.missing());
         }

@@ -47,6 +47,7 @@ use crate::parallel::over_shards;
 use crate::seed::Seed;
 use crate::tensor::{Tensor, tensor, values};
 use crate::uncertainty::{Uncertainty, mean_prediction};
+use certain::automatic_radius;
 use certificate::{Acceptance, Evaluated, certify, evaluate, label_of, probabilities_of};
 use coupling::{Coupling, Found};
 use descent::{Descent, End, Start};
@@ -63,7 +64,7 @@ const ROWS: usize = 128;
 pub enum Delta {
     /// The same for every input.
     Fixed(LatentBall),
-    /// For each input, what [`Certain::automatic_radius`] says.
+    /// For each input the smallest ball that holds certain training points of two classes.
     Auto,
 }
 
@@ -294,15 +295,45 @@ impl Search {
                         decoded: slice(&decoded, row, width),
                         prediction: slice(&prediction, row, outputs),
                         bounds: self.bounds(models, inputs.row(input))?,
-                        ball: self.ball(background, &z)?,
+                        ball: match self.delta {
+                            Delta::Fixed(ball) => ball,
+                            Delta::Auto => LatentBall::UNBOUNDED,
+                        },
+                        nearest: vec![],
                         z,
                     })
                 })
                 .collect()
         });
-        let origins = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
+        let mut origins = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
         self.check_classes(&origins)?;
+        self.look_around(models, background, &mut origins)?;
         Ok(origins)
+    }
+
+    /// Whether certain training points are asked for: by the automatic δ, or by starts on the way to them.
+    pub fn needs_certain(&self) -> bool {
+        self.delta == Delta::Auto || self.starts.schemes.contains(&InitScheme::NearestPath)
+    }
+
+    /// Finds the certain training points around each input, and the ball that follows from them.
+    fn look_around(&self, models: &Models, background: &Background, origins: &mut [Origin]) -> Result<()> {
+        if !self.needs_certain() {
+            return Ok(());
+        }
+        let certain = background.certain.as_ref().ok_or_else(|| {
+            let what = if self.delta == Delta::Auto { "delta" } else { "init" };
+            Error::setting(what, "looks at certain training points, and no training rows were given")
+        })?;
+        let codes: Vec<&[f32]> = origins.iter().map(|origin| origin.z.as_slice()).collect();
+        let nearest = certain.nearest_of_each_class(models, &codes)?;
+        for (origin, nearest) in origins.iter_mut().zip(nearest) {
+            if self.delta == Delta::Auto {
+                origin.ball = LatentBall::new(automatic_radius(&nearest).ok_or_else(|| certain.missing())?)?;
+            }
+            origin.nearest = nearest;
+        }
+        Ok(())
     }
 
     fn check_classes(&self, origins: &[Origin]) -> Result<()> {
@@ -310,17 +341,6 @@ impl Search {
         match self.starts.classes.iter().find(|&&class| class >= classes) {
             Some(class) => Err(Error::setting("towards", format!("there is no class {class}; there are {classes}"))),
             None => Ok(()),
-        }
-    }
-
-    fn ball(&self, background: &Background, z: &[f32]) -> Result<LatentBall> {
-        match (self.delta, &background.certain) {
-            (Delta::Fixed(ball), _) => Ok(ball),
-            (Delta::Auto, Some(certain)) => LatentBall::new(certain.automatic_radius(z)?),
-            (Delta::Auto, None) => Err(Error::setting(
-                "delta",
-                "`auto` looks at certain training points, and none were given; give a radius",
-            )),
         }
     }
 
@@ -340,7 +360,7 @@ impl Search {
     /// k ends for each origin, side by side.
     fn search(&self, descent: &Descent, seed: Seed) -> Result<Vec<End>> {
         let (models, origins) = (descent.models, descent.origins);
-        let starts = self.starts.draw(models, origins, self.count, descent.background.certain.as_ref(), seed)?;
+        let starts = self.starts.draw(models, descent.background.certain.as_ref(), origins, self.count, seed)?;
         let start = |(input, z): (usize, Vec<f32>)| Start { input, z, bounds: None };
         let mut starts: Vec<Start> = starts
             .into_iter()
@@ -349,8 +369,8 @@ impl Search {
             .map(start)
             .collect();
         if self.starts.spread > 0 && self.count > 1 {
-            let term = self.objective.diversity.unwrap_or_default();
-            spread::spread(descent, &mut starts, self.count, self.starts.spread, term.1)?;
+            let term = self.objective.diversity.map(|term| term.1).unwrap_or_default();
+            spread::spread(descent, &mut starts, self.count, self.starts.spread, term)?;
         }
         match descent.coupling {
             Some(Coupling { order: Order::Sequential | Order::Penalty, .. }) => self.one_by_one(descent, &starts),

@@ -72,10 +72,10 @@ pub struct DiversityTerm {
     pub space: Space,
 }
 
-impl Default for Weighted<DiversityTerm> {
-    /// Determinants of latent distances, as in the paper's experiments, without weight.
+impl Default for DiversityTerm {
+    /// Determinants of latent distances, as in the paper's experiments.
     fn default() -> Self {
-        Self(0.0, DiversityTerm { metric: Diversity::Dpp, space: Space::Z })
+        Self { metric: Diversity::Dpp, space: Space::Z }
     }
 }
 
@@ -141,6 +141,11 @@ impl Objective {
             }
             None => Ok(()),
         }
+    }
+
+    /// Whether anything but the uncertainty of a single candidate has a weight.
+    pub(super) fn has_distances(&self) -> bool {
+        [self.input.0, self.prediction, self.latent, self.prior].iter().any(|weight| *weight > 0.0)
     }
 
     /// The diversity that couples candidates, if it has a weight.

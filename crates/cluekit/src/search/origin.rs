@@ -1,6 +1,7 @@
 //! What a search has to know of one input before it begins.
 
 use super::ball::LatentBall;
+use super::certain::Nearest;
 use crate::data::Bounds;
 use crate::diversity::Space;
 
@@ -21,6 +22,8 @@ pub(super) struct Origin {
     pub bounds: Option<Bounds>,
     /// Where the candidates stay.
     pub ball: LatentBall,
+    /// The nearest certain training point of each class, where they were looked for.
+    pub nearest: Vec<Option<Nearest>>,
 }
 
 impl Origin {

@@ -66,6 +66,7 @@ impl InputArgs {
         if !self.inputs.is_empty() {
             return Ok(Inputs::of(&samples, &self.inputs, task)?);
         }
+        tracing::info!("ranking {} inputs by uncertainty …", samples.len());
         let class = self.class.as_deref().map(|name| class_named(name, task.classes())).transpose()?;
         let of_class = class.map(|class| match &samples.y {
             Targets::Classes(labels) => labels.iter().map(|&label| label as usize == class).collect(),

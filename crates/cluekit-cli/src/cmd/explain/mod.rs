@@ -5,6 +5,7 @@ mod document;
 mod inputs;
 mod options;
 mod output;
+mod threshold;
 
 use super::run::{Run, RunArgs, Split};
 use crate::progress::Bar;
@@ -15,8 +16,7 @@ use cluekit::data::Samples;
 use cluekit::distance::Metric;
 use cluekit::model::store::files::create_folder;
 use cluekit::observer::Observer;
-use cluekit::prediction::predict;
-use cluekit::search::{Background, Certain, Delta, InitScheme, Models, Ordinary, Search};
+use cluekit::search::{Background, Certain, Models, Ordinary, Search};
 use delta::DeltaArg;
 use document::Document;
 use std::path::PathBuf;
@@ -86,7 +86,7 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
     let mut bar = Bar::new(quiet);
     let seed = Seed(args.seed);
     let background = match dataset {
-        Some(dataset) => args.background(&models, &Split::Train.within(&run, dataset)?, &mut search, seed)?,
+        Some(dataset) => args.background(&models, Split::Train.within(&run, dataset)?, &mut search, seed)?,
         None => Background::default(),
     };
     let explanations = match args.search.delta() {
@@ -109,29 +109,26 @@ impl ExplainArgs {
     fn needs_dataset(&self, search: &Search) -> bool {
         !self.inputs.are_from_a_file()
             || !self.no_plausibility
-            || needs_certain(search)
+            || !self.search.has_threshold()
+            || search.needs_certain()
             || search.objective.input.1.needs_data()
     }
 
     /// What the search has to know of the training rows.
-    fn background(&self, models: &Models, train: &Samples, search: &mut Search, seed: Seed) -> Result<Background> {
+    fn background(&self, models: &Models, train: Samples, search: &mut Search, seed: Seed) -> Result<Background> {
+        if !self.search.has_threshold() {
+            search.threshold = threshold::from_rows(models, &train, search.accept_by)?;
+        }
+        tracing::info!("a clue is accepted below {}", search.threshold);
         let metric = Metric::fit(search.objective.input.1, &train.x, train.width, models.schema)?;
-        let certain = match needs_certain(search) {
-            true => {
-                tracing::info!("looking for certain points among {} training rows …", train.len());
-                let predictions = predict(models.predictor, train, models.task())?;
-                Some(Certain::among(models, train, &predictions, search.accept_by, search.threshold)?)
-            }
-            false => None,
-        };
         let ordinary = match self.no_plausibility {
             true => None,
             false => Some(Ordinary::among(models, &train.x, train.width, seed)?),
         };
+        let certain = match search.needs_certain() {
+            true => Some(Certain::among(models, train, search.accept_by, search.threshold)?),
+            false => None,
+        };
         Ok(Background { metric, certain, ordinary })
     }
-}
-
-fn needs_certain(search: &Search) -> bool {
-    search.delta == Delta::Auto || search.starts.schemes.contains(&InitScheme::NearestPath)
 }

@@ -5,7 +5,7 @@ use super::inputs::class_named;
 use anyhow::{Context, Result, bail};
 use clap::{ArgAction, Args, ValueEnum};
 use cluekit::Error;
-use cluekit::data::{Constraints, Relation, Schema, Task};
+use cluekit::data::{Constraints, Relation, Schema};
 use cluekit::distance::Distance;
 use cluekit::diversity::{Diversity, Space};
 use cluekit::search::{
@@ -100,8 +100,8 @@ pub struct SearchArgs {
     /// Take all steps, even when the objective no longer improves.
     #[arg(long)]
     all_steps: bool,
-    /// A clue is accepted below this uncertainty [default: a fifth of the greatest possible one; for a regression,
-    /// the median of the training rows].
+    /// A clue is accepted below this uncertainty [default: that of the surest quarter of the training rows, or a
+    /// fifth of the greatest possible one if that is more].
     #[arg(long, value_name = "H", allow_hyphen_values = true)]
     threshold: Option<f32>,
     /// Add to the input only what changes, instead of showing its reconstruction changed.
@@ -124,7 +124,12 @@ impl SearchArgs {
         self.delta.clone()
     }
 
-    /// The search that the options describe.
+    /// Whether a threshold was given.
+    pub fn has_threshold(&self) -> bool {
+        self.threshold.is_some()
+    }
+
+    /// The search that the options describe; without a threshold of its own it has that of the recipe.
     pub fn build(&self, method: Method, schema: &Schema) -> Result<Search> {
         let delta = match (&self.delta, method) {
             (Some(DeltaArg::One(delta)), _) => *delta,
@@ -135,7 +140,11 @@ impl SearchArgs {
         let recipe = match method {
             Method::Clue => Search { delta, ..Search::clue() },
             Method::Delta => Search::delta_clue(delta, COUNT),
-            Method::Nabla => Search::nabla_clue(delta, COUNT, self.diversity_term()?.unwrap_or_else(default_diversity)),
+            Method::Nabla => Search::nabla_clue(
+                delta,
+                COUNT,
+                self.diversity_term()?.unwrap_or(Weighted(DIVERSITY_WEIGHT, DiversityTerm::default())),
+            ),
         };
         if self.diversity.is_some() && method != Method::Nabla {
             bail!(Error::setting("diversity", "only --method nabla holds clues apart; choose it, or leave this out"));
@@ -163,7 +172,7 @@ impl SearchArgs {
                 true => Convergence::never_before(self.steps),
                 false => Convergence { max_steps: self.steps, ..Convergence::default() },
             },
-            threshold: self.threshold.unwrap_or_else(|| default_threshold(&schema.target.task)),
+            threshold: self.threshold.unwrap_or(recipe.threshold),
             sub_searches: self.sub_searches.map(|best| SubSearches {
                 best,
                 each: self.sub_count,
@@ -225,18 +234,6 @@ fn named_weight<'a>(key: &str, text: &'a str, default: f32) -> Result<(&'a str, 
             Ok(weight) => Ok((name, weight)),
             Err(_) => bail!(Error::setting(key, format!("`{weight}` is not a weight; write {name}=1.5"))),
         },
-    }
-}
-
-fn default_diversity() -> Weighted<DiversityTerm> {
-    Weighted(DIVERSITY_WEIGHT, DiversityTerm { metric: Diversity::Dpp, space: Space::Z })
-}
-
-/// A fifth of the entropy of a uniform prediction; a regression's is learned from its training rows.
-fn default_threshold(task: &Task) -> f32 {
-    match task {
-        Task::Classification { classes } => 0.2 * (classes.len() as f32).ln(),
-        Task::Regression(scaling) => scaling.deviation as f32,
     }
 }
 
