@@ -81,9 +81,10 @@ fn fail(problem: &anyhow::Error) -> ExitCode {
     }
     // If stderr is gone too, there is nobody left to tell.
     let _ = writeln!(std::io::stderr(), "clue: {problem:#}");
-    let usage = problem
-        .chain()
-        .any(|cause| matches!(cause.downcast_ref::<cluekit::Error>(), Some(cluekit::Error::Setting { .. })));
+    let usage = problem.chain().any(|cause| {
+        use cluekit::Error::{NotDifferentiable, Setting};
+        matches!(cause.downcast_ref(), Some(Setting { .. } | NotDifferentiable { .. }))
+    });
     if usage { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 

@@ -122,6 +122,15 @@ impl Error {
         Self::Line { path: path.as_ref().to_owned(), line, problem: problem.into() }
     }
 
+    /// The same problem, said of the input numbered `index`.
+    pub(crate) fn of_input(self, index: usize) -> Self {
+        match self {
+            Self::Setting { key, problem } => Self::Setting { key, problem: format!("input {index}: {problem}") },
+            Self::Data { problem } => Self::Data { problem: format!("input {index}: {problem}") },
+            other => other,
+        }
+    }
+
     /// An [`Error::Setting`].
     pub fn setting(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Setting { key: key.into(), problem: problem.into() }

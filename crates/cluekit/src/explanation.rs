@@ -56,7 +56,7 @@ pub struct Reconstruction {
     pub uncertainty: Amounts,
     /// d_x between it and the input.
     pub distance: f32,
-    /// H + λ_x d_x, with the weights of the search.
+    /// L(z₀): every term with the weights of the search.
     pub cost: f32,
     /// The encoded reconstruction.
     pub x: Vec<f32>,

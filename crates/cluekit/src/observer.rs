@@ -1,15 +1,15 @@
 //! Watching long work: the library tells what it does, somebody else decides how to show it.
 
-/// How far training has come.
+/// How far training, or a search, has come.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress<'a> {
-    /// What is being trained: `vae`, `bayesian network`, `ensemble member 3 of 5`.
+    /// What is being done: `vae`, `bayesian network`, `ensemble member 3 of 5`, `searching`.
     pub what: &'a str,
     /// Steps done.
     pub done: u64,
     /// Steps in all, if every epoch is needed.
     pub total: u64,
-    /// Mean training loss of the current epoch so far, in nats a row.
+    /// Mean training loss of the current epoch so far, in nats a row; for a search the newest mean objective.
     pub loss: f64,
     /// The newest figure on the validation rows, with its name.
     pub validation: Option<(&'static str, f64)>,

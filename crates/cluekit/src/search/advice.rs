@@ -7,7 +7,7 @@ use super::certificate::{Acceptance, certify};
 use super::descent::{Descent, Start};
 use super::objective::Objective;
 use super::origin::Origin;
-use super::{LatentBall, Search};
+use super::{LatentBall, Search, sparse};
 use crate::error::Result;
 use crate::explanation::Clue;
 
@@ -40,12 +40,15 @@ pub(super) fn next_steps(
         let threshold = acceptance.threshold;
         let radius = descent.origins[input].ball.bound();
         let fact = match radius {
-            Some(radius) => format!("no point below {threshold} within δ = {radius}"),
+            Some(radius) => format!("no point below {threshold} within δ = {}", short(radius.into())),
             None => format!("no point below {threshold} after {} steps", search.convergence.max_steps),
         };
         let remedy = match (nearest, radius) {
+            (Some(_), Some(radius)) if search.objective.has_distances() && nearest <= Some(radius.into()) => {
+                "there is one, but its distance costs more than it gains: lower --lambda-x and the like".into()
+            }
             (Some(distance), Some(_)) => {
-                format!("the nearest found lies at {distance:.2}: try --delta {}", rounded_up(distance))
+                format!("the nearest found lies at {distance:.2}: try --delta {}", short(rounded_up(distance)))
             }
             (Some(distance), None) if search.objective.has_distances() => {
                 format!(
@@ -75,7 +78,10 @@ fn nearest_beyond(
     let followed = |&input: &usize| sets[input].iter().take(MOST_FOLLOWED).map(move |clue| (input, clue));
     let start = |(input, clue): (usize, &Clue)| Start { input, z: clue.z.clone(), bounds: None };
     let starts: Vec<Start> = inputs.iter().flat_map(followed).map(start).collect();
-    let ends = beyond.run(&starts, 1, &[])?;
+    let mut ends = beyond.run(&starts, 1, &[])?;
+    if let Some(most) = beyond.models.schema.and_then(|schema| schema.constraints.most_changed) {
+        ends = sparse::with_fewer_changes(beyond, &ends, most)?;
+    }
     let certain = certify(beyond, &ends, acceptance)?;
     let mut stations = Vec::new();
     for (end, _) in ends.iter().zip(&certain).filter(|(_, clue)| clue.accepted) {
@@ -95,7 +101,24 @@ fn nearest_beyond(
     Ok(inputs.iter().map(|&input| nearest[input]).collect())
 }
 
+/// At most three decimals, and none that says nothing.
+fn short(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// A radius of one decimal that surely holds the point.
 fn rounded_up(distance: f64) -> f64 {
     (distance * 10.0).ceil() / 10.0 + 0.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn radii_are_short_and_wide_enough() {
+        assert_eq!(short(rounded_up(3.21)), "3.4");
+        assert_eq!([0.27006918, 2.0, 0.0004].map(short), ["0.27", "2", "0"]);
+    }
 }

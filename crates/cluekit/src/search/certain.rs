@@ -39,6 +39,16 @@ pub struct Nearest {
     pub distance: f64,
 }
 
+/// How certain the model is about a training row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Certainty {
+    None,
+    /// About the row itself, but not about what its code decodes to.
+    AsItIs,
+    /// About both: a search can get there.
+    Reachable,
+}
+
 /// The neighbours of one input in one class that have not been found certain yet.
 struct Quest {
     input: usize,
@@ -76,7 +86,7 @@ impl Certain {
         let pairs: Vec<(usize, usize)> =
             (0..z.len()).flat_map(|input| (0..self.classes.len()).map(move |class| (input, class))).collect();
         let mut quests = over_shards(pairs.len(), 1, |at| self.quest(pairs[at.start], z));
-        let mut known: BTreeMap<usize, bool> = BTreeMap::new();
+        let mut known: BTreeMap<usize, Certainty> = BTreeMap::new();
         let mut block = FIRST;
         while !quests.is_empty() {
             let next =
@@ -87,9 +97,14 @@ impl Certain {
             known.extend(unknown.iter().copied().zip(self.are_certain(models, &unknown)?));
             quests.retain_mut(|quest| {
                 let end = quest.order.len().min(quest.looked_at + block);
-                let found = quest.order[quest.looked_at..end].iter().find(|(row, _)| known[row]);
+                let first = |wanted: Certainty, from: usize| {
+                    quest.order[from..end].iter().find(|(row, _)| known[row] >= wanted).copied()
+                };
+                let reachable = first(Certainty::Reachable, quest.looked_at);
+                // Where no point can be reached, one that is certain as it is at least shows the way.
+                let found = reachable.or_else(|| first(Certainty::AsItIs, 0).filter(|_| end == quest.order.len()));
                 quest.looked_at = end;
-                if let Some(&(row, distance)) = found {
+                if let Some((row, distance)) = found {
                     let z = self.codes[row * self.latent..(row + 1) * self.latent].to_vec();
                     nearest[quest.input][quest.class] = Some(Nearest { z, distance });
                 }
@@ -108,15 +123,32 @@ impl Certain {
         Quest { input, class, order, looked_at: 0 }
     }
 
-    /// Whether the model is certain about each of these rows, and right.
-    fn are_certain(&self, models: &Models, rows: &[usize]) -> Result<Vec<bool>> {
+    /// How certain, and right, the model is about each of these rows.
+    fn are_certain(&self, models: &Models, rows: &[usize]) -> Result<Vec<Certainty>> {
         let chosen = self.samples.select(rows);
-        let predictions = predict(models.predictor, &chosen, models.task())?;
-        let right = |at: usize| match &chosen.y {
-            Targets::Classes(labels) => predictions[at].label() == labels[at] as usize,
-            Targets::Values(_) => true,
+        let codes = rows.iter().flat_map(|row| &self.codes[row * self.latent..(row + 1) * self.latent]).copied();
+        let codes: Vec<f32> = codes.collect();
+        let parts = over_shards(rows.len(), ROWS, |range| -> Result<Vec<f32>> {
+            let z = codes[range.start * self.latent..range.end * self.latent].to_vec();
+            Ok(values(models.generative.decode(&tensor(z, [range.len(), self.latent]))?))
+        });
+        let decoded = Samples { x: parts.into_iter().collect::<Result<Vec<_>>>()?.concat(), ..chosen.clone() };
+        let certain = |samples: &Samples| -> Result<Vec<bool>> {
+            let predictions = predict(models.predictor, samples, models.task())?;
+            let right = |at: usize| match &chosen.y {
+                Targets::Classes(labels) => predictions[at].label() == labels[at] as usize,
+                Targets::Values(_) => true,
+            };
+            Ok((0..rows.len()).map(|at| right(at) && predictions[at].uncertainty.get(self.kind) < self.below).collect())
         };
-        Ok((0..rows.len()).map(|at| right(at) && predictions[at].uncertainty.get(self.kind) < self.below).collect())
+        let both = certain(&chosen)?.into_iter().zip(certain(&decoded)?);
+        Ok(both
+            .map(|(as_it_is, decoded)| match (as_it_is, decoded) {
+                (true, true) => Certainty::Reachable,
+                (true, false) => Certainty::AsItIs,
+                (false, _) => Certainty::None,
+            })
+            .collect())
     }
 
     /// The error for a search that needs a certain training point and has none.

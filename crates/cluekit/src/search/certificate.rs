@@ -142,11 +142,12 @@ fn changes(schema: &Schema, origin: &Origin, x: &[f32]) -> (Vec<Change>, Vec<Str
         return (vec![], vec![]);
     }
     let (before, after) = (schema.decode_row(&origin.x), schema.decode_row(x));
-    let change = |((feature, from), to): ((&Feature, &Value), &Value)| {
-        let (from, to) = (feature.show(from), feature.show(to));
-        (from != to).then(|| Change { feature: feature.name.clone(), from, to, unit: feature.unit.clone() })
+    let change = |index: usize| {
+        let Feature { name, unit, .. } = &schema.features[index];
+        let show = |value: &Value| schema.features[index].show(value);
+        Change { feature: name.clone(), from: show(&before[index]), to: show(&after[index]), unit: unit.clone() }
     };
-    let changes = schema.features.iter().zip(&before).zip(&after).filter_map(change).collect();
+    let changes = schema.changed(&before, &after).into_iter().map(change).collect();
     (changes, schema.constraints.broken(schema, &before, &after))
 }
 

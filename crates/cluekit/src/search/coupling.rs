@@ -12,6 +12,9 @@ use crate::diversity::{Diversity, Set, Space};
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
 
+/// A diversity of −∞, as the logarithm has where candidates coincide, counts as this: its gradient is finite, and a
+/// search can leave the place.
+const LEAST_DIVERSITY: f64 = -1e6;
 /// Candidates nearer than this are as near as it: it keeps the penalty finite.
 const LEAST_DISTANCE: f64 = 1e-3;
 
@@ -73,6 +76,7 @@ fn diversity(
     factor: f64,
 ) -> Result<(f64, Vec<f64>)> {
     let (value, gradient) = metric.value_and_gradient(&Set { points, width, original })?;
+    let value = if value == f64::NEG_INFINITY { LEAST_DIVERSITY } else { value };
     Ok((factor * value, gradient.into_iter().map(|g| factor * g).collect()))
 }
 

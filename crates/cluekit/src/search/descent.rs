@@ -17,7 +17,8 @@ use crate::model::adam::Adam;
 use crate::parallel::over_shards;
 use crate::tensor::{Tensor, gradients, leaf, tensor, values};
 
-/// Rows of one descent at the most: it bounds the memory, however many inputs there are.
+/// Rows of one descent at the most: it bounds the memory, however many inputs there are. (Candidates that are held
+/// apart stay together, however many they are.)
 const MOST_ROWS: usize = 128;
 /// And at the least, where there are so many: fewer would leave the kernels waiting for the weights.
 const LEAST_ROWS: usize = 16;

@@ -10,8 +10,8 @@
 //!
 //! With k starts and Y classes m = ⌊k/Y⌋; what is left over goes to the classes that the model holds most likely.
 
-use super::Models;
 use super::certain::Certain;
+use super::descent::Descent;
 use super::origin::Origin;
 use super::path;
 use crate::error::{Error, Result};
@@ -110,19 +110,13 @@ impl Starts {
     }
 
     /// `count` starting codes for each origin; every input draws from its own stream of `seed`.
-    pub(super) fn draw(
-        &self,
-        models: &Models,
-        certain: Option<&Certain>,
-        origins: &[Origin],
-        count: usize,
-        seed: Seed,
-    ) -> Result<Vec<Vec<Vec<f32>>>> {
+    pub(super) fn draw(&self, descent: &Descent, count: usize, seed: Seed) -> Result<Vec<Vec<Vec<f32>>>> {
+        let origins = descent.origins;
         let shares = shared_out(count, self.schemes.len());
         let mut rngs: Vec<Rng> = origins.iter().map(|o| seed.numbered("search: starts", o.index as u64)).collect();
         let mut starts: Vec<Vec<Vec<f32>>> = vec![Vec::with_capacity(count); origins.len()];
         for (&scheme, &share) in self.schemes.iter().zip(&shares) {
-            let drawn = self.of_scheme(scheme, models, certain, origins, share, &mut rngs)?;
+            let drawn = self.of_scheme(scheme, descent, share, &mut rngs)?;
             starts.iter_mut().zip(drawn).for_each(|(all, new)| all.extend(new));
         }
         for ((starts, origin), rng) in starts.iter_mut().zip(origins).zip(&mut rngs) {
@@ -140,12 +134,11 @@ impl Starts {
     fn of_scheme(
         &self,
         scheme: InitScheme,
-        models: &Models,
-        certain: Option<&Certain>,
-        origins: &[Origin],
+        descent: &Descent,
         count: usize,
         rngs: &mut [Rng],
     ) -> Result<Vec<Vec<Vec<f32>>>> {
+        let origins = descent.origins;
         let radii: Vec<f32> = origins.iter().map(|origin| self.reach(origin)).collect();
         let random = |radius: fn(&mut Rng, usize) -> f64, rngs: &mut [Rng]| {
             let of_input = |((origin, rng), r): ((&Origin, &mut Rng), &f32)| {
@@ -163,13 +156,13 @@ impl Starts {
             InitScheme::GaussianRadius => random(half_normal, rngs),
             InitScheme::UniformBall => random(uniform_in_ball, rngs),
             InitScheme::NearestPath => {
-                let certain = certain.ok_or_else(|| {
+                let certain = descent.background.certain.as_ref().ok_or_else(|| {
                     Error::data("starts on the way to certain training points need training rows; none were given")
                 })?;
                 let of_input = |(origin, &r): (&Origin, &f32)| self.nearest_paths(origin, r, count, certain);
                 origins.iter().zip(&radii).map(of_input).collect::<Result<_>>()?
             }
-            InitScheme::ClassPath => path::class_paths(models, origins, &radii, count, &self.classes)?,
+            InitScheme::ClassPath => path::class_paths(descent, &radii, count, &self.classes)?,
         })
     }
 

@@ -38,7 +38,8 @@ pub use models::{Background, Inputs, Models};
 pub use objective::{DiversityTerm, Objective, UncertaintyWeights, Weighted};
 pub use plausibility::Ordinary;
 
-use crate::data::{Bounds, Halfspace};
+use crate::data::{Bounds, Halfspace, Task};
+use crate::diversity::{Diversity, Space};
 use crate::error::{Error, Result};
 use crate::explanation::{Clue, Explanation, Original, Reconstruction};
 use crate::model::Predictive;
@@ -171,6 +172,19 @@ impl Search {
         Ok(())
     }
 
+    /// Refuses a diversity of labels where there are none.
+    fn fits(&self, task: &Task) -> Result<()> {
+        let labels = |metric: Diversity| metric.spaces() == [Space::Y];
+        match self.objective.diversity {
+            Some(Weighted(_, DiversityTerm { metric, .. })) if task.is_regression() && labels(metric) => {
+                let problem =
+                    format!("`{metric}` looks at classes, and a regression has none; choose dpp, apd or coverage");
+                Err(Error::setting("diversity", problem))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Explains every input: its clues, certified, and what they tell together.
     ///
     /// The result depends on inputs, settings and seed, never on the number of threads; each input has its own random
@@ -184,6 +198,7 @@ impl Search {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Explanation>> {
         self.validate()?;
+        self.fits(models.task())?;
         if inputs.is_empty() {
             return Ok(vec![]);
         }
@@ -294,7 +309,9 @@ impl Search {
                         x: inputs.row(input).to_vec(),
                         decoded: slice(&decoded, row, width),
                         prediction: slice(&prediction, row, outputs),
-                        bounds: self.bounds(models, inputs.row(input))?,
+                        bounds: self
+                            .bounds(models, inputs.row(input))
+                            .map_err(|error| error.of_input(inputs.index(input)))?,
                         ball: match self.delta {
                             Delta::Fixed(ball) => ball,
                             Delta::Auto => LatentBall::UNBOUNDED,
@@ -359,8 +376,7 @@ impl Search {
 
     /// k ends for each origin, side by side.
     fn search(&self, descent: &Descent, seed: Seed) -> Result<Vec<End>> {
-        let (models, origins) = (descent.models, descent.origins);
-        let starts = self.starts.draw(models, descent.background.certain.as_ref(), origins, self.count, seed)?;
+        let starts = self.starts.draw(descent, self.count, seed)?;
         let start = |(input, z): (usize, Vec<f32>)| Start { input, z, bounds: None };
         let mut starts: Vec<Start> = starts
             .into_iter()
@@ -487,7 +503,9 @@ fn judge(models: &Models, ordinary: &Ordinary, origins: &[Origin], sets: &mut [V
         ordinary.judge(models, &rows, origins[at.start].x.len(), origins[at.start].index)
     });
     for (set, judged) in sets.iter_mut().zip(judged) {
-        set.iter_mut().zip(judged?).for_each(|(clue, plausibility)| clue.plausibility = Some(plausibility));
+        for (clue, plausibility) in set.iter_mut().zip(judged?) {
+            clue.plausibility = clue.x.iter().all(|value| value.is_finite()).then_some(plausibility);
+        }
     }
     Ok(())
 }

@@ -3,10 +3,9 @@
 //! From z₀ small steps in the direction of ∇_z log p(y|z), which is that of ∇_z p(y|z), until the radius r is reached.
 //! Starts lie at fractions j/m of the length of the path.
 
-use super::Models;
 use super::ball::LatentBall;
+use super::descent::Descent;
 use super::init::{along, by_probability, shared_out, unit};
-use super::origin::Origin;
 use crate::distance::latent_distance;
 use crate::error::{Error, Result};
 use crate::model::Predictive;
@@ -25,12 +24,12 @@ const LEAST_PROBABILITY: f64 = 1e-30;
 
 /// `count` starts for each origin on the paths to `classes` (all of them if empty).
 pub(super) fn class_paths(
-    models: &Models,
-    origins: &[Origin],
+    descent: &Descent,
     radii: &[f32],
     count: usize,
     classes: &[usize],
 ) -> Result<Vec<Vec<Vec<f32>>>> {
+    let origins = descent.origins;
     let mut wanted: Vec<(usize, usize, usize)> = Vec::new(); // input, class, starts
     for (input, origin) in origins.iter().enumerate() {
         let order = by_probability(&origin.prediction, origin.prediction.len());
@@ -38,7 +37,7 @@ pub(super) fn class_paths(
         let shares = shared_out(count, order.len().max(1));
         wanted.extend(order.into_iter().zip(shares).filter(|(_, n)| *n > 0).map(|(class, n)| (input, class, n)));
     }
-    let paths = over_shards(wanted.len(), ROWS, |rows| follow(models, origins, radii, &wanted[rows]));
+    let paths = over_shards(wanted.len(), ROWS, |rows| follow(descent, radii, &wanted[rows]));
     let paths = paths.into_iter().collect::<Result<Vec<_>>>()?.concat();
     let mut starts = vec![Vec::with_capacity(count); origins.len()];
     for (path, &(input, _, n)) in paths.iter().zip(&wanted) {
@@ -48,12 +47,8 @@ pub(super) fn class_paths(
 }
 
 /// The points of each path, z₀ first.
-fn follow(
-    models: &Models,
-    origins: &[Origin],
-    radii: &[f32],
-    wanted: &[(usize, usize, usize)],
-) -> Result<Vec<Vec<Vec<f32>>>> {
+fn follow(descent: &Descent, radii: &[f32], wanted: &[(usize, usize, usize)]) -> Result<Vec<Vec<Vec<f32>>>> {
+    let origins = descent.origins;
     let mut paths: Vec<Vec<Vec<f32>>> = wanted.iter().map(|&(input, ..)| vec![origins[input].z.clone()]).collect();
     let mut active: Vec<usize> = (0..wanted.len()).collect();
     for _ in 0..WINDING * STEPS {
@@ -66,8 +61,8 @@ fn follow(
             break;
         }
         let places: Vec<&[f32]> = active.iter().map(|&row| paths[row].last().expect("z₀").as_slice()).collect();
-        let classes: Vec<usize> = active.iter().map(|&row| wanted[row].1).collect();
-        let gradient = log_probability_gradient(models, &places.concat(), &classes)?;
+        let goals: Vec<(usize, usize)> = active.iter().map(|&row| (wanted[row].0, wanted[row].1)).collect();
+        let gradient = log_probability_gradient(descent, &places.concat(), &goals)?;
         let latent = gradient.len() / active.len();
         active = std::mem::take(&mut active)
             .into_iter()
@@ -89,11 +84,12 @@ fn follow(
     Ok(paths)
 }
 
-/// ∂ log p(class)/∂z of each row.
-fn log_probability_gradient(models: &Models, z: &[f32], classes: &[usize]) -> Result<Vec<f32>> {
-    let rows = classes.len();
+/// ∂ log p(class)/∂z of each row, which has an input and a class.
+fn log_probability_gradient(descent: &Descent, z: &[f32], goals: &[(usize, usize)]) -> Result<Vec<f32>> {
+    let rows = goals.len();
     let z: Tensor<2> = leaf(z.to_vec(), [rows, z.len() / rows]);
-    let predictive = models.predictor.predict(&models.generative.decode(&z)?)?;
+    let constants = descent.constants(goals.iter().map(|(input, _)| (*input, None)));
+    let predictive = descent.models.predictor.predict(&constants.decode(descent.models.generative, &z)?)?;
     if matches!(predictive, Predictive::Gaussian { .. }) {
         let problem =
             "`class-path` follows the probability of a class, and a regression has none; choose another scheme";
@@ -102,7 +98,7 @@ fn log_probability_gradient(models: &Models, z: &[f32], classes: &[usize]) -> Re
     let mean = mean_prediction(&predictive);
     let columns = mean.dims()[1];
     let mut chosen = vec![0.0; rows * columns];
-    classes.iter().enumerate().for_each(|(row, class)| chosen[row * columns + class] = 1.0);
+    goals.iter().enumerate().for_each(|(row, (_, class))| chosen[row * columns + class] = 1.0);
     let logs = mean.clamp_min(LEAST_PROBABILITY).log() * tensor(chosen, [rows, columns]);
     Ok(gradients(&logs.sum(), &[z]).remove(0))
 }

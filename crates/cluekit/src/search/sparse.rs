@@ -1,12 +1,14 @@
 //! At most n changed features: keep those that matter most, hold the others where the input has them, search again.
 //!
 //! A search that may change everything changes everything a little. So after it each candidate is rebuilt from its
-//! input, one feature at a time, always taking over the one that lowers the cost most; after n features the rest is
-//! pinned to the input, and the search goes on within what is left.
+//! input: first with the features that the constraints do not let stay, then one feature at a time, always taking over
+//! the one that lowers the cost most. After n features the rest is pinned to the input, and the search goes on within
+//! what is left.
 
 use super::certificate::{evaluate, final_inputs};
 use super::descent::{Descent, End, Start};
-use crate::data::{Bounds, Column, Schema};
+use super::origin::Origin;
+use crate::data::{Bounds, Column, Halfspace, Schema};
 use crate::error::Result;
 
 /// The same ends with at most `most` features changed.
@@ -26,11 +28,7 @@ pub(super) fn with_fewer_changes(descent: &Descent, ends: &[End], most: usize) -
 /// The bounds of an end's input with every feature but the chosen ones held where the input has it.
 fn pinned(descent: &Descent, schema: &Schema, end: &End, chosen: &[usize]) -> Option<Bounds> {
     let origin = &descent.origins[end.input];
-    let mut bounds = origin.bounds.clone()?;
-    for feature in (0..schema.features.len()).filter(|feature| !chosen.contains(feature)) {
-        bounds.pin(schema, &origin.x, feature);
-    }
-    Some(bounds)
+    Some(origin.bounds.clone()?.frozen_except(schema, &origin.x, chosen))
 }
 
 /// For each end the features to take over, the most useful first.
@@ -42,14 +40,24 @@ fn most_useful_features(
     most: usize,
 ) -> Result<Vec<Vec<usize>>> {
     let columns = schema.columns();
-    let mut rebuilt: Vec<Vec<f32>> = ends.iter().map(|end| descent.origins[end.input].x.clone()).collect();
-    let mut chosen: Vec<Vec<usize>> = vec![vec![]; ends.len()];
+    let originals: Vec<&Origin> = ends.iter().map(|end| &descent.origins[end.input]).collect();
+    let changed: Vec<Vec<usize>> = originals
+        .iter()
+        .zip(x)
+        .map(|(origin, x)| schema.changed(&schema.decode_row(&origin.x), &schema.decode_row(x)))
+        .collect();
+    let mut chosen: Vec<Vec<usize>> =
+        originals.iter().map(|origin| forced(descent.relations, schema, origin)).collect();
+    let mut rebuilt: Vec<Vec<f32>> = originals
+        .iter()
+        .zip(&chosen)
+        .zip(x)
+        .map(|((origin, forced), x)| forced.iter().fold(origin.x.clone(), |row, &f| taking_over(&row, x, &columns[f])))
+        .collect();
     for _ in 0..most {
-        let mut trials = Vec::new();
-        for (e, end) in ends.iter().enumerate() {
-            let differs = |place: &Column| x[e][place.range()] != descent.origins[end.input].x[place.range()];
-            let left = (0..columns.len()).filter(|feature| !chosen[e].contains(feature));
-            trials.extend(left.filter(|&feature| differs(&columns[feature])).map(|feature| (e, feature)));
+        let mut trials: Vec<(usize, usize)> = Vec::new();
+        for (e, chosen) in chosen.iter().enumerate().filter(|(_, chosen)| chosen.len() < most) {
+            trials.extend(changed[e].iter().filter(|feature| !chosen.contains(feature)).map(|&feature| (e, feature)));
         }
         if trials.is_empty() {
             break;
@@ -70,6 +78,34 @@ fn most_useful_features(
         }
     }
     Ok(chosen)
+}
+
+/// The features that cannot stay as the input has them: those outside their range, and for each relation that does
+/// not hold yet as few as can mend it, the one with the most room first.
+fn forced(relations: &[Halfspace], schema: &Schema, origin: &Origin) -> Vec<usize> {
+    let Some(bounds) = &origin.bounds else { return vec![] };
+    let mut forced = bounds.must_change(schema, &origin.x);
+    let columns = schema.columns();
+    for Halfspace { coefficients, limit } in relations {
+        let sum: f32 = coefficients.iter().zip(&origin.x).map(|(a, x)| a * x).sum();
+        // What moving each feature alone can take off.
+        let room = |feature: usize| {
+            let c = columns[feature].start;
+            let end = if coefficients[c] > 0.0 { bounds.lower[c] } else { bounds.upper[c] };
+            (coefficients[c] * (origin.x[c] - end)).max(0.0)
+        };
+        let mut excess = sum - limit - forced.iter().map(|&feature| room(feature)).sum::<f32>();
+        let mut others: Vec<usize> = (0..columns.len()).filter(|feature| !forced.contains(feature)).collect();
+        others.sort_by(|&a, &b| room(b).total_cmp(&room(a)));
+        for feature in others {
+            if excess <= 1e-6 || room(feature) <= 0.0 {
+                break;
+            }
+            excess -= room(feature);
+            forced.push(feature);
+        }
+    }
+    forced
 }
 
 fn taking_over(row: &[f32], from: &[f32], place: &Column) -> Vec<f32> {

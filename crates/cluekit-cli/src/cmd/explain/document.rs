@@ -4,6 +4,7 @@ use super::ExplainArgs;
 use super::delta::DeltaArg;
 use super::options::Method;
 use cluekit::Seed;
+use cluekit::data::Constraints;
 use cluekit::explanation::{Clue, Explanation};
 use cluekit::search::Search;
 use serde::Serialize;
@@ -17,6 +18,9 @@ pub struct Document {
     pub seed: Seed,
     /// Every setting.
     pub settings: Search,
+    /// What tables may not change.
+    #[serde(skip_serializing_if = "Constraints::is_empty")]
+    pub constraints: Constraints,
     /// For a sweep, what each radius gave.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sweep: Vec<SweepRow>,
@@ -56,13 +60,19 @@ pub struct Spread {
 
 impl Document {
     /// The document for what was found.
-    pub fn new(args: &ExplainArgs, search: &Search, seed: Seed, explanations: Vec<Explanation>) -> Self {
+    pub fn new(
+        args: &ExplainArgs,
+        search: &Search,
+        constraints: Constraints,
+        seed: Seed,
+        explanations: Vec<Explanation>,
+    ) -> Self {
         let radii = match args.search.delta() {
             Some(DeltaArg::Sweep(radii)) => radii,
             _ => vec![],
         };
         let sweep = radii.iter().map(|&delta| SweepRow::of(delta, &explanations)).collect();
-        Self { method: args.method, seed, settings: search.clone(), sweep, explanations }
+        Self { method: args.method, seed, settings: search.clone(), constraints, sweep, explanations }
     }
 }
 

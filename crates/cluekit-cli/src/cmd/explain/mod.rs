@@ -94,7 +94,7 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
         _ => search.explain(&models, &background, &inputs, seed, &mut bar)?,
     };
     bar.finished("searched", &document::tally(&explanations));
-    let document = Document::new(&args, &search, seed, explanations);
+    let document = Document::new(&args, &search, run.schema.constraints.clone(), seed, explanations);
     if let Some(folder) = &args.out {
         output::write_files(folder, &document, &run.schema)
             .with_context(|| format!("writing results into {}", folder.display()))?;

@@ -146,11 +146,14 @@ impl SearchArgs {
                 self.diversity_term()?.unwrap_or(Weighted(DIVERSITY_WEIGHT, DiversityTerm::default())),
             ),
         };
-        if self.diversity.is_some() && method != Method::Nabla {
-            bail!(Error::setting("diversity", "only --method nabla holds clues apart; choose it, or leave this out"));
+        if (self.diversity.is_some() || self.space.is_some()) && method != Method::Nabla && self.spread_starts == 0 {
+            let remedy = "choose it, spread the starts with --spread-starts, or leave this out";
+            bail!(Error::setting("diversity", format!("only --method nabla holds clues apart; {remedy}")));
         }
-        if (self.sequential || self.penalty) && method != Method::Nabla {
-            bail!(Error::setting("sequential", "only --method nabla searches one clue after another"));
+        for (given, key) in [(self.sequential, "sequential"), (self.penalty, "penalty")] {
+            if given && method != Method::Nabla {
+                bail!(Error::setting(key, "only --method nabla searches one clue after another; choose it"));
+            }
         }
         let mut search = Search {
             count: self.count.unwrap_or(recipe.count),
@@ -181,6 +184,8 @@ impl SearchArgs {
             ..recipe
         };
         let terms = &mut search.objective;
+        // Without ∇-CLUE a diversity only spreads the starts.
+        terms.diversity = terms.diversity.or(self.diversity_term()?.map(|Weighted(_, term)| Weighted(0.0, term)));
         terms.input = Weighted(self.lambda_x, self.distance);
         (terms.prediction, terms.latent, terms.prior) = (self.lambda_y, self.lambda_z, self.lambda_p);
         (terms.uncertainty, search.accept_by) = self.uncertainty()?;

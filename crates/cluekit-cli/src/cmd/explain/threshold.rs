@@ -10,6 +10,8 @@ use cluekit::uncertainty::Uncertainty;
 const ROWS: usize = 1000;
 /// Of the greatest possible entropy, log C.
 const SHARE: f32 = 0.2;
+/// The same for the epistemic part, which is a part of it only.
+const EPISTEMIC_SHARE: f32 = 0.05;
 
 /// What the surest quarter of the training rows stays below: noisy data never get as certain as clean ones. For
 /// classes at least a fifth of the greatest entropy, rounded to two digits that people can read.
@@ -20,7 +22,10 @@ pub fn from_rows(models: &Models, train: &Samples, kind: Uncertainty) -> Result<
     amounts.sort_by(f32::total_cmp);
     let quarter = amounts.get(amounts.len() / 4).copied().unwrap_or(0.0);
     let least = match models.task() {
-        Task::Classification { classes } => SHARE * (classes.len() as f32).ln(),
+        Task::Classification { classes } => {
+            let share = if kind == Uncertainty::Epistemic { EPISTEMIC_SHARE } else { SHARE };
+            share * (classes.len() as f32).ln()
+        }
         Task::Regression(_) => 0.0,
     };
     Ok(two_digits(quarter.max(least)))
@@ -40,6 +45,7 @@ mod tests {
 
     #[test]
     fn thresholds_are_numbers_that_people_can_read() {
-        assert_eq!([0.460_517, 0.1386, 123.4, 0.00512].map(two_digits), [0.46, 0.14, 120.0, 0.0051]);
+        let read = [0.460_517, 0.1386, 123.4, 0.00512].map(|value| two_digits(value).to_string());
+        assert_eq!(read, ["0.46", "0.14", "120", "0.0051"]);
     }
 }

@@ -28,7 +28,7 @@ const SCHEMA: &str = "schema.toml";
 const HASHED: [&str; 3] = [SCHEMA, "generative.safetensors", "predictor.safetensors"];
 
 /// What else a run may hold; a new run in the same folder begins without it.
-const RESULTS: [&str; 4] = ["run.toml", "checkpoint", "measure", "uncertainty.svg"];
+const RESULTS: [&str; 5] = ["run.toml", "checkpoint", "measure", "explanations", "uncertainty.svg"];
 
 /// What `run.toml` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -9,7 +9,9 @@
 //! | `clue_label` | c | class as an integer, or value |
 //! | `clue_uncertainty` | c × 3 | total, aleatoric, epistemic |
 //! | `clue_distance` | c × 3 | input, latent, prediction |
+//! | `clue_probabilities` | c × classes | of the classes; no columns for a regression |
 //! | `clue_cost`, `clue_accepted` | c | the objective; whether it was accepted |
+//! | `clue_delta` | c | the radius of its ball; infinite without one |
 
 use super::check_width;
 use crate::error::{Error, Result};
@@ -49,6 +51,7 @@ fn arrays(explanations: &[Explanation]) -> Result<Vec<Array>> {
     let (n, c) = (explanations.len(), clues.len());
     let width = inputs().next().map_or(0, |input| input.x.len());
     let latent = inputs().next().map_or(0, |input| input.z.len());
+    let classes = each().next().map_or(0, |clue| clue.probabilities.len());
     Ok(vec![
         Array::integers("input_index", n, inputs().map(|input| input.index as i64)),
         Array::rows("input_x", n, width, inputs().map(|input| input.x.as_slice()))?,
@@ -73,8 +76,10 @@ fn arrays(explanations: &[Explanation]) -> Result<Vec<Array>> {
                 [distance.input, distance.latent, distance.prediction]
             }),
         ),
+        Array::rows("clue_probabilities", c, classes, each().map(|clue| clue.probabilities.as_slice()))?,
         Array::floats("clue_cost", vec![c], each().map(|clue| clue.cost)),
         Array::new("clue_accepted", "|b1", vec![c], each().map(|clue| u8::from(clue.accepted)).collect()),
+        Array::floats("clue_delta", vec![c], each().map(|clue| clue.delta.unwrap_or(f32::INFINITY))),
     ])
 }
 

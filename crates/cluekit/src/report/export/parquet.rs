@@ -9,7 +9,7 @@ use super::check_width;
 use super::columns::{Cells, Column, written};
 use crate::data::{Kind, Schema, Value};
 use crate::error::{Error, Result};
-use crate::explanation::{Clue, Explanation, Label};
+use crate::explanation::{Clue, Explanation, Label, Plausibility};
 use crate::prediction::Amounts;
 
 /// All explanations as the bytes of one Parquet file.
@@ -34,6 +34,10 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
+    fn plausibility(&self) -> Option<Plausibility> {
+        self.clue.and_then(|(_, clue)| clue.plausibility)
+    }
+
     fn of_clue(&self, value: fn(&Clue) -> f32) -> Option<f64> {
         self.clue.map(|(_, clue)| f64::from(value(clue)))
     }
@@ -69,6 +73,9 @@ fn own_columns(rows: &[Row], schema: &Schema) -> Vec<Column> {
         numbers("input_distance", |row| row.of_clue(|clue| clue.distance.input)),
         numbers("latent_distance", |row| row.of_clue(|clue| clue.distance.latent)),
         numbers("cost", |row| row.of_clue(|clue| clue.cost)),
+        numbers("delta", |row| row.clue.and_then(|(_, clue)| clue.delta).map(f64::from)),
+        numbers("reconstruction_percentile", |row| Some(row.plausibility()?.reconstruction.into())),
+        numbers("elbo_percentile", |row| Some(row.plausibility()?.elbo?.into())),
         column("accepted", Cells::Truths(accepted.collect())),
         column("reason", Cells::Words(reason.collect())),
     ]
@@ -188,7 +195,7 @@ mod tests {
     fn an_image_has_no_columns_for_its_pixels() {
         let image = Some(Image { channels: 1, height: 2, width: 2, maximum: 255.0 });
         let rows = read(parquet(&[digits(3)], &Schema { image, features: vec![], ..table() }).unwrap());
-        assert_eq!((rows.len(), rows[0].len()), (4, 11));
+        assert_eq!((rows.len(), rows[0].len()), (4, 14));
     }
 
     #[test]
