@@ -256,6 +256,20 @@ fn rows_of_another_file_are_explained() {
 }
 
 #[test]
+fn without_any_training_row_the_distance_is_still_the_one_asked_for() {
+    let run = &runs().moons;
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("new.csv");
+    std::fs::write(&file, "x1,x2\n1.1,0.1\n").unwrap();
+    let options = ["--method", "clue", "--threshold", "0.3", "--no-plausibility", "--distance", "l2", "--file"];
+    let document = document(run, &[&options[..], &[file.to_str().unwrap()]].concat());
+    let (input, clue) = (&document["explanations"][0]["input"]["x"], clues(&document)[0]);
+    let difference = |i: usize| input[i].as_f64().unwrap() - clue["x"][i].as_f64().unwrap();
+    let (d, expected) = (clue["distance"]["input"].as_f64().unwrap(), difference(0).hypot(difference(1)));
+    assert!((d - expected).abs() < 1e-5, "{d} is not {expected}");
+}
+
+#[test]
 fn results_are_written_as_files_and_read_by_people() {
     let run = &runs().loans;
     let place = tempfile::tempdir().unwrap();
@@ -278,13 +292,18 @@ fn an_input_without_an_accepted_clue_gets_advice_and_exit_code_3() {
     let output = explain(run, &tight).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("rejected: uncertainty") && text.contains("no point below 0.3 within δ = 0.01; "), "{text}");
+    assert!(
+        text.contains("rejected: uncertainty")
+            && text.contains("no clue below 0.3 within δ = 0.01; the nearest found lies at ")
+            && text.contains(": try --delta "),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_cannot_be_done_ends_in_one_clear_error() {
     let Runs { moons, loans, .. } = runs();
-    let wrong: [(&Path, &[&str], &str); 21] = [
+    let wrong: [(&Path, &[&str], &str); 24] = [
         (moons, &["--inputs", "100000"], "there is no row 100000; rows count from 0 to"),
         (moons, &["--class", "middle"], "there is no class `middle`; the classes are"),
         (moons, &["--towards", "middle"], "there is no class `middle`"),
@@ -293,6 +312,9 @@ fn what_cannot_be_done_ends_in_one_clear_error() {
         (moons, &["--delta", "1..0.5/3"], "a sweep goes from a positive radius to a larger one"),
         (moons, &["--count", "0"], "is 0; ask for at least one clue"),
         (moons, &["--top", "0"], "is 0; ask for at least one input"),
+        (moons, &["--count", "1000000000000000000"], "setting `count`: is 1000000000000000000; at most"),
+        (moons, &["--towards", "upper"], "is for --init nearest-path and class-path"),
+        (moons, &["--delta", "inf", "--init", "uniform-ball"], "every search would start at the input itself"),
         (moons, &["--init", "spiral"], "`spiral` is not a scheme of starts; choose among random-radius"),
         (moons, &["--uncertainty", "none"], "choose total, aleatoric or epistemic"),
         (moons, &["--lambda-x", "-1"], "setting `lambda-x`: a weight must be 0 or a positive number, got -1"),

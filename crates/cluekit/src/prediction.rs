@@ -1,7 +1,7 @@
 //! What a predictor says of some rows, as plain numbers.
 
 use crate::data::{Samples, Scaling, Task};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Predictive, Predictor};
 use crate::parallel::over_shards;
 use crate::tensor::{Tensor, tensor, values};
@@ -56,9 +56,33 @@ impl Prediction {
 /// Predicts every row of `samples`; memory does not grow with the number of posterior samples times rows.
 pub fn predict(predictor: &dyn Predictor, samples: &Samples, task: &Task) -> Result<Vec<Prediction>> {
     let parts = over_shards(samples.len(), ROWS, |rows| -> Result<Vec<Prediction>> {
-        Ok(summarised(&predictor.predict(&samples_tensor(samples, rows))?, task))
+        Ok(summarised(&answer(predictor, &samples_tensor(samples, rows))?, task))
     });
     Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// What a predictor says of the rows `x`, if its answer has their number and is not empty.
+pub fn answer(predictor: &dyn Predictor, x: &Tensor<2>) -> Result<Predictive> {
+    let predictive = predictor.predict(x)?;
+    let rows = x.dims()[0];
+    let (got, fits) = match &predictive {
+        Predictive::Classes { log_probabilities } => {
+            let [samples, got, classes] = log_probabilities.dims();
+            (vec![samples, got, classes], samples > 0 && got == rows && classes > 0)
+        }
+        Predictive::Gaussian { mean, variance } => {
+            let [samples, got] = mean.dims();
+            (vec![samples, got], samples > 0 && got == rows && mean.dims() == variance.dims())
+        }
+    };
+    match fits {
+        true => Ok(predictive),
+        false => {
+            let mut expected = got.clone();
+            expected[1] = rows;
+            Err(Error::Shape { what: "the predictor's answer, [samples, rows, …],".into(), expected, got })
+        }
+    }
 }
 
 /// What the posterior samples say of each row together, in the data's unit.

@@ -38,6 +38,11 @@ pub fn scalar(tensor: Tensor<1>) -> f32 {
     tensor.into_scalar::<f32>()
 }
 
+/// Whether a number depends on a leaf, so that it has a gradient.
+pub fn is_tracked(number: &Tensor<1>) -> bool {
+    number.is_require_grad() || number.is_tracked()
+}
+
 /// ∂loss/∂leaf for every leaf, in their order; zeros where the loss does not depend on a leaf.
 ///
 /// # Panics

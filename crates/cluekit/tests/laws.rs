@@ -173,7 +173,7 @@ impl World {
     fn background(&self) -> Background {
         let (models, below) = (self.models(), if self.task.is_regression() { 2.0 } else { 0.5 });
         Background {
-            metric: Metric::default(),
+            metric: None,
             certain: Some(Certain::among(&models, self.samples.clone(), Uncertainty::Total, below).unwrap()),
             ordinary: Some(Ordinary::among(&models, &self.samples.x, self.samples.width, Seed(0)).unwrap()),
         }
@@ -673,12 +673,15 @@ fn a_diversity_with_weight_makes_clues_more_diverse_in_its_own_space() {
         for order in [Order::Simultaneous, Order::Sequential] {
             let objective = Objective { diversity: Some(Weighted(20.0, term)), ..Objective::default() };
             let with = world.explain(&Search { objective, order, ..search.clone() }, &inputs, 10);
+            let mut gain = 0.0;
             for (without, with) in without.iter().zip(&with) {
                 assert_in_ball(&format!("{term:?}, {order:?}"), with);
                 let [before, now] = [without, with].map(|found| measured(term, &found.input, &all_clues(found)));
                 // Labels can be as diverse as they get without any help.
                 assert!(now >= before - 0.01, "{term:?}, {order:?}: {now}, without weight {before}");
+                gain += now - before;
             }
+            assert!(term.space != Space::Z || gain > 0.01, "{term:?}, {order:?} gained {gain} over all inputs");
         }
     }
 }
@@ -692,6 +695,7 @@ fn a_penalty_keeps_clues_apart_in_its_space() {
     for space in Space::ALL {
         let objective = Objective { diversity: Some(diversity(5.0, Diversity::Dpp, space)), ..Objective::default() };
         let with = world.explain(&Search { objective, ..search.clone() }, &inputs, 11);
+        let mut relief = 0.0;
         for (without, with) in without.iter().zip(&with) {
             assert_in_ball(space.name(), with);
             let [before, now] = [without, with].map(|found| {
@@ -703,7 +707,9 @@ fn a_penalty_keeps_clues_apart_in_its_space() {
             });
             // Where clues are as far apart as they can be without any help there is nothing to gain.
             assert!(now <= 1.01 * before, "{space}: {now}, without weight {before}");
+            relief += before - now;
         }
+        assert!(space != Space::Z || relief > 0.01, "{space} gained {relief} over all inputs");
     }
 }
 
@@ -747,12 +753,12 @@ fn a_certificate_is_what_a_fresh_look_at_the_clue_says() {
         for objective in objectives() {
             let kind = objective.input.1;
             let metric = Metric::fit(kind, &world.samples.x, world.samples.width, world.schema.as_ref()).unwrap();
-            let background = Background { metric, ..world.background() };
+            let background = Background { metric: Some(metric.clone()), ..world.background() };
             let threshold = if world.task.is_regression() { 1.2 } else { 0.5 };
             let search = Search { objective, threshold, ..Search::delta_clue(ball(1.2), 4) };
             let found = search.explain(&world.models(), &background, &inputs, Seed(12), &mut Silent).unwrap();
             for explanation in &found {
-                assert_certified(&world, &search, &background.metric, explanation);
+                assert_certified(&world, &search, &metric, explanation);
                 for clue in &explanation.clues {
                     *seen.entry(clue.accepted).or_insert(0) += 1;
                 }
@@ -1174,6 +1180,58 @@ fn a_model_whose_output_has_the_wrong_width_is_refused_by_name() {
         let outcome = Search::clue().explain(&models, &Background::default(), &world.inputs(2), Seed(0), &mut Silent);
         assert_eq!(outcome.unwrap_err().to_string(), what);
     }
+}
+
+/// Predictors that do not keep to what was agreed on.
+enum Odd {
+    /// One row too few.
+    Row,
+    /// No class at all.
+    NoClass,
+    /// Numbers that are right, but not computed from the input's tensor.
+    Untracked,
+}
+
+impl Predictor for Odd {
+    fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
+        let rows = x.dims()[0];
+        let (rows, classes) = match self {
+            Self::Row => (rows - 1, 2),
+            Self::NoClass => (rows, 0),
+            Self::Untracked => (rows, 2),
+        };
+        let log_probabilities = tensor(vec![0.5f32.ln(); rows * classes], [1, rows, classes]);
+        Ok(Predictive::Classes { log_probabilities })
+    }
+}
+
+#[test]
+fn a_predictor_that_does_not_keep_to_its_shape_or_graph_is_an_error_and_no_panic() {
+    let world = World::classes();
+    for (odd, what) in [
+        (Odd::Row, "the predictor's answer, [samples, rows, …], has shape [1, 1, 2], expected [1, 2, 2]"),
+        (Odd::NoClass, "the predictor's answer, [samples, rows, …], has shape [1, 2, 0]"),
+        (Odd::Untracked, "does not follow from its input by tensor operations"),
+    ] {
+        let models = Models::new(&world.generative, &odd);
+        let outcome = Search::clue().explain(&models, &Background::default(), &world.inputs(2), Seed(0), &mut Silent);
+        let problem = outcome.unwrap_err().to_string();
+        assert!(problem.contains(what), "{problem}");
+    }
+}
+
+#[test]
+fn a_distance_that_is_not_the_objective_s_is_refused() {
+    let world = World::classes();
+    let background = Background { metric: Some(Metric::default()), ..Background::default() };
+    let objective = Objective { input: Weighted(0.1, Distance::L2), ..Objective::default() };
+    let search = Search { objective, ..Search::clue() };
+    let inputs = world.inputs(2);
+    let problem = search.explain(&world.models(), &background, &inputs, Seed(0), &mut Silent).unwrap_err().to_string();
+    assert!(problem.contains("the objective has `l2`, the background `l1`"), "{problem}");
+    let found = search.explain(&world.models(), &Background::default(), &inputs, Seed(0), &mut Silent).unwrap();
+    let (x, clue) = (&found[0].input.x, &found[0].clues[0]);
+    assert_near("ℓ2 without a background", clue.distance.input, latent_distance(&clue.x, x) as f32, 1e-5);
 }
 
 #[test]

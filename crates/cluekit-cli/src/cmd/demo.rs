@@ -64,7 +64,11 @@ pub fn run(args: DemoArgs, quiet: bool) -> Result<ExitCode> {
     let picture = folder.file("uncertainty.svg");
     write_whole(&picture, draw(&dataset, &predictor, &top)?.as_bytes())?;
     writeln!(out, "\nThe picture: {}", picture.display())?;
-    writeln!(out, "More: clue rank {0}, clue measure {0}; with your own data: clue train --help", args.out.display())?;
+    writeln!(
+        out,
+        "More: clue explain {0} --method clue, clue rank {0}, clue measure {0}; with your own data: clue train --help",
+        args.out.display()
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

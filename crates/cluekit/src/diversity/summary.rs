@@ -3,8 +3,12 @@
 use super::{Diversity, Set};
 use serde::Serialize;
 
+/// Beyond so many candidates no pair is compared with every other: a determinant takes time that grows with their cube.
+const MOST_COMPARED: usize = 1000;
+
 /// How diverse the clues of one input are.
 ///
+/// The measures of pairs are not taken of more than 1000 candidates; they are not numbers then, `null` in JSON.
 /// As JSON, `{"dpp": {"x": …, "z": …}, …, "label-entropy": …}`. JSON has no −∞: a `log-dpp` of candidates that
 /// coincide is written as `null`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,11 +45,15 @@ impl Summary {
     /// Measures the same candidates as inputs `x`, latent codes `z` and class probabilities `y`.
     pub fn of(x: &Set, z: &Set, y: Option<&Set>) -> Self {
         let both = |diversity: Diversity| InputAndLatent { x: diversity.of(x), z: diversity.of(z) };
+        let pairs = |diversity: Diversity| match z.len() <= MOST_COMPARED {
+            true => both(diversity),
+            false => InputAndLatent { x: f64::NAN, z: f64::NAN },
+        };
         let labels = |diversity: Diversity| y.map(|y| diversity.of(y));
         Self {
-            dpp: both(Diversity::Dpp),
-            log_dpp: both(Diversity::LogDpp),
-            apd: both(Diversity::AveragePairwiseDistance),
+            dpp: pairs(Diversity::Dpp),
+            log_dpp: pairs(Diversity::LogDpp),
+            apd: pairs(Diversity::AveragePairwiseDistance),
             coverage: both(Diversity::Coverage),
             range_coverage: both(Diversity::RangeCoverage),
             prediction_coverage: labels(Diversity::PredictionCoverage),

@@ -13,6 +13,8 @@ use crate::explanation::Clue;
 
 /// Points on the way from z₀ to a certain point.
 const STATIONS: usize = 24;
+/// How much farther than the nearest point found the advised ball reaches.
+const MARGIN: f64 = 1.05;
 /// Candidates of one input that are followed beyond the ball.
 const MOST_FOLLOWED: usize = 10;
 
@@ -40,26 +42,30 @@ pub(super) fn next_steps(
         let threshold = acceptance.threshold;
         let radius = descent.origins[input].ball.bound();
         let fact = match radius {
-            Some(radius) => format!("no point below {threshold} within δ = {}", short(radius.into())),
-            None => format!("no point below {threshold} after {} steps", search.convergence.max_steps),
+            Some(radius) => format!("no clue below {threshold} within δ = {}", figures(radius.into())),
+            None => format!("no clue below {threshold} after {} steps", search.convergence.max_steps),
         };
-        let remedy = match (nearest, radius) {
-            (Some(_), Some(radius)) if search.objective.has_distances() && nearest <= Some(radius.into()) => {
-                "there is one, but its distance costs more than it gains: lower --lambda-x and the like".into()
-            }
-            (Some(distance), Some(_)) => {
-                format!("the nearest found lies at {distance:.2}: try --delta {}", short(rounded_up(distance)))
-            }
-            (Some(distance), None) if search.objective.has_distances() => {
+        let within = nearest.filter(|distance| radius.is_none_or(|radius| *distance <= f64::from(radius)));
+        let remedy = match (nearest, within) {
+            (_, Some(distance)) if search.objective.has_distances() => {
+                let at = figures(distance);
                 format!(
-                    "one lies at {distance:.2}, but its distance costs more than it gains: lower --lambda-x and the like"
+                    "there is one at {at}, but its distance costs more than it gains: lower --lambda-x and the like"
                 )
             }
-            (Some(_), None) => format!("more steps find one: try --steps {}", 2 * search.convergence.max_steps),
-            (None, _) if constrained => {
+            (_, Some(distance)) => {
+                let (at, steps) = (figures(distance), 2 * search.convergence.max_steps.max(15));
+                let diversity = if descent.coupling.is_some() { ", or less weight on --diversity" } else { "" };
+                format!("there is one at {at}: try --steps {steps}{diversity}")
+            }
+            (Some(distance), None) => {
+                let at = figures(distance);
+                format!("the nearest found lies at {at}: try --delta {}", figures(distance * MARGIN))
+            }
+            (None, None) if constrained => {
                 "none was found beyond either: loosen the constraints, or raise --threshold".into()
             }
-            (None, _) => {
+            (None, None) => {
                 format!("none was found beyond either: more candidates (--count) or --threshold above {least:.2}")
             }
         };
@@ -101,15 +107,11 @@ fn nearest_beyond(
     Ok(inputs.iter().map(|&input| nearest[input]).collect())
 }
 
-/// At most three decimals, and none that says nothing.
-fn short(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// A radius of one decimal that surely holds the point.
-fn rounded_up(distance: f64) -> f64 {
-    (distance * 10.0).ceil() / 10.0 + 0.1
+/// Three digits that say something.
+fn figures(value: f64) -> String {
+    let decimals = (2 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 #[cfg(test)]
@@ -117,8 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn radii_are_short_and_wide_enough() {
-        assert_eq!(short(rounded_up(3.21)), "3.4");
-        assert_eq!([0.27006918, 2.0, 0.0004].map(short), ["0.27", "2", "0"]);
+    fn radii_have_three_digits_that_say_something() {
+        assert_eq!([0.27006918, 2.0, 0.0004, 1234.5, 3.2178].map(figures), ["0.27", "2", "0.0004", "1234", "3.22"]);
     }
 }

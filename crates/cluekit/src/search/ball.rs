@@ -6,8 +6,10 @@ use crate::distance::latent_distance;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// f32 can miss the shell by a rounding; a candidate within this share of δ is inside.
+/// f32 can miss the shell by a rounding: a candidate within this share of δ is inside.
 const ROUNDING: f64 = 1e-5;
+/// And of the length of z₀, which f32 cannot tell from nothing.
+const RESOLUTION: f64 = 4.0 * f32::EPSILON as f64;
 
 /// A ball around z₀ in latent space.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,7 +69,8 @@ impl LatentBall {
 
     /// Whether ρ(z, z₀) ≤ δ, up to the rounding of f32.
     pub fn contains(self, z: &[f32], centre: &[f32]) -> bool {
-        latent_distance(z, centre) <= f64::from(self.radius) * (1.0 + ROUNDING)
+        let length = centre.iter().map(|&c| f64::from(c).powi(2)).sum::<f64>().sqrt();
+        latent_distance(z, centre) <= f64::from(self.radius) * (1.0 + ROUNDING) + RESOLUTION * length
     }
 }
 
@@ -91,6 +94,16 @@ mod tests {
         let mut far = [1e30, -1e30];
         LatentBall::UNBOUNDED.project(&mut far, &[0.0, 0.0]);
         assert_eq!(far, [1e30, -1e30]);
+    }
+
+    #[test]
+    fn what_is_projected_is_inside_however_small_the_ball() {
+        for radius in [1e-7, 1e-4, 1.0, 1e4] {
+            let (ball, centre) = (LatentBall::new(radius).unwrap(), [3.1, -2.7, 0.004]);
+            let mut z = [9.3, 4.4, -7.7];
+            ball.project(&mut z, &centre);
+            assert!(ball.contains(&z, &centre), "{radius}");
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows that one thread encodes at a time.
 const ROWS: usize = 256;
+/// Inputs whose neighbours are kept in memory at a time.
+const INPUTS: usize = 32;
 /// Neighbours of one class that are predicted first; twice as many each time that none of them is certain.
 const FIRST: usize = 8;
 
@@ -63,7 +65,7 @@ impl Certain {
     pub fn among(models: &Models, samples: Samples, kind: Uncertainty, below: f32) -> Result<Self> {
         let parts = over_shards(samples.len(), ROWS, |range| -> Result<Vec<f32>> {
             let x = samples.x[range.start * samples.width..range.end * samples.width].to_vec();
-            Ok(values(models.generative.encode(&tensor(x, [range.len(), samples.width]))?))
+            Ok(values(models.encode(&tensor(x, [range.len(), samples.width]))?))
         });
         let codes = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
         let classes = match &samples.y {
@@ -82,11 +84,21 @@ impl Certain {
     /// For each of the codes `z` the nearest certain point of every class that is predicted as that class, where
     /// there is one.
     pub fn nearest_of_each_class(&self, models: &Models, z: &[&[f32]]) -> Result<Vec<Vec<Option<Nearest>>>> {
+        let mut known = BTreeMap::new();
+        let blocks = z.chunks(INPUTS).map(|z| self.nearest_in_block(models, z, &mut known));
+        Ok(blocks.collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    fn nearest_in_block(
+        &self,
+        models: &Models,
+        z: &[&[f32]],
+        known: &mut BTreeMap<usize, Certainty>,
+    ) -> Result<Vec<Vec<Option<Nearest>>>> {
         let mut nearest = vec![vec![None; self.classes.len()]; z.len()];
         let pairs: Vec<(usize, usize)> =
             (0..z.len()).flat_map(|input| (0..self.classes.len()).map(move |class| (input, class))).collect();
         let mut quests = over_shards(pairs.len(), 1, |at| self.quest(pairs[at.start], z));
-        let mut known: BTreeMap<usize, Certainty> = BTreeMap::new();
         let mut block = FIRST;
         while !quests.is_empty() {
             let next =
@@ -130,7 +142,7 @@ impl Certain {
         let codes: Vec<f32> = codes.collect();
         let parts = over_shards(rows.len(), ROWS, |range| -> Result<Vec<f32>> {
             let z = codes[range.start * self.latent..range.end * self.latent].to_vec();
-            Ok(values(models.generative.decode(&tensor(z, [range.len(), self.latent]))?))
+            Ok(values(models.decode(&tensor(z, [range.len(), self.latent]), chosen.width)?))
         });
         let decoded = Samples { x: parts.into_iter().collect::<Result<Vec<_>>>()?.concat(), ..chosen.clone() };
         let certain = |samples: &Samples| -> Result<Vec<bool>> {
@@ -164,10 +176,10 @@ impl Certain {
 /// δ for an input: the smallest ball around z₀ that holds certain training points of two classes, or of the only one
 /// that has any.
 pub(super) fn automatic_radius(nearest: &[Option<Nearest>]) -> Option<f32> {
-    let mut distances: Vec<f64> = nearest.iter().flatten().map(|near| near.distance).collect();
+    // A training row that is the input itself tells nothing of how far certainty is away.
+    let mut distances: Vec<f64> = nearest.iter().flatten().map(|near| near.distance).filter(|d| *d > 0.0).collect();
     distances.sort_by(f64::total_cmp);
-    let distance = distances.get(1).or(distances.first())?;
-    Some((*distance as f32).max(f32::MIN_POSITIVE))
+    distances.get(1).or(distances.first()).map(|distance| *distance as f32)
 }
 
 #[cfg(test)]

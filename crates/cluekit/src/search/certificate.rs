@@ -83,8 +83,8 @@ pub(super) fn evaluate(descent: &Descent, places: &[(usize, &[f32])], x: &[Vec<f
         let rows = descent.constants(places.iter().map(|(input, _)| (*input, None)));
         let z = tensor(places.iter().flat_map(|(_, z)| z.iter().copied()).collect(), [x.len(), places[0].1.len()]);
         let x = tensor(x.concat(), [x.len(), x[0].len()]);
-        let predictive = descent.models.predictor.predict(&x)?;
-        let metric = &descent.background.metric;
+        let predictive = descent.models.predict(&x)?;
+        let metric = descent.metric;
         let input = values(metric.between(&x, rows.x()));
         let distance = values(prediction_distance(&predictive, rows.prediction()));
         let cost = values(descent.objective.loss(&predictive, metric, &rows, &x, &z));
@@ -107,7 +107,7 @@ pub(super) fn final_inputs(descent: &Descent, ends: &[End]) -> Result<Vec<Vec<f3
         let rows = descent.constants(ends.iter().map(|end| (end.input, end.bounds.as_ref())));
         let codes: Vec<f32> = ends.iter().flat_map(|end| end.z.iter().copied()).collect();
         let shape = [ends.len(), codes.len() / ends.len()];
-        let decoded = rows.decode(descent.models.generative, &tensor(codes, shape))?;
+        let decoded = rows.decode(descent.models, &tensor(codes, shape))?;
         let width = decoded.dims()[1];
         let decoded = values(decoded);
         let snap = |(x, end): (&[f32], &End)| {
@@ -120,7 +120,7 @@ pub(super) fn final_inputs(descent: &Descent, ends: &[End]) -> Result<Vec<Vec<f3
 }
 
 /// x as the data could hold it: an image within its range, a row of a table with its decimals and categories.
-fn snapped(models: &Models, origin: &Origin, bounds: Option<&Bounds>, x: &[f32]) -> Result<Vec<f32>> {
+pub(super) fn snapped(models: &Models, origin: &Origin, bounds: Option<&Bounds>, x: &[f32]) -> Result<Vec<f32>> {
     let Some(schema) = models.schema else { return Ok(x.to_vec()) };
     if x.iter().any(|v| !v.is_finite()) {
         return Ok(x.to_vec());
@@ -159,8 +159,9 @@ fn rejection(
     Acceptance { kind, threshold }: Acceptance,
 ) -> Option<String> {
     let uncertainty = evaluated.prediction.uncertainty.get(kind);
-    if !uncertainty.is_finite() || !evaluated.cost.is_finite() {
-        return Some("the model's answer is not a number".into());
+    let numbers = [uncertainty, evaluated.cost, evaluated.input];
+    if numbers.iter().chain(&end.z).any(|value| !value.is_finite()) {
+        return Some("the search left the finite numbers".into());
     }
     if !origin.ball.contains(&end.z, &origin.z) {
         let (distance, radius) = (latent_distance(&end.z, &origin.z), origin.ball.radius());

@@ -8,10 +8,10 @@
 //! What may not change is held there during the search: x is clamped to the bounds of its input, then moved out of
 //! every half-space that a relation between features forbids. Both are part of x(z), so the search sees them.
 
+use super::Models;
 use super::origin::Origin;
 use crate::data::{Bounds, Halfspace};
 use crate::error::Result;
-use crate::model::Generative;
 use crate::tensor::{Tensor, relu, tensor};
 use serde::{Deserialize, Serialize};
 
@@ -90,8 +90,8 @@ impl Rows {
     }
 
     /// x(z).
-    pub fn decode(&self, generative: &dyn Generative, z: &Tensor<2>) -> Result<Tensor<2>> {
-        let mut x = generative.decode(z)?;
+    pub fn decode(&self, models: &Models, z: &Tensor<2>) -> Result<Tensor<2>> {
+        let mut x = models.decode(z, self.x.dims()[1])?;
         if let Some(anchor) = &self.anchor {
             x = x + anchor.clone();
         }
@@ -133,6 +133,7 @@ impl Relation {
 mod tests {
     use super::super::ball::LatentBall;
     use super::*;
+    use crate::model::{Generative, Predictive, Predictor};
     use crate::tensor::values;
 
     /// Decodes z to itself, shifted by one.
@@ -147,6 +148,15 @@ mod tests {
         }
         fn decode(&self, z: &Tensor<2>) -> Result<Tensor<2>> {
             Ok(z.clone() + 1.0)
+        }
+    }
+
+    /// Nobody asks it.
+    struct Unasked;
+
+    impl Predictor for Unasked {
+        fn predict(&self, _: &Tensor<2>) -> Result<Predictive> {
+            unreachable!("decoding needs no prediction")
         }
     }
 
@@ -166,7 +176,8 @@ mod tests {
 
     fn decode(origin: &Origin, decoding: Decoding, relations: &[Halfspace], z: [f32; 2]) -> Vec<f32> {
         let rows = Rows::new(&[(origin, None)], decoding, relations);
-        values(rows.decode(&Shifted, &tensor(z.to_vec(), [1, 2])).unwrap())
+        let models = Models::new(&Shifted, &Unasked);
+        values(rows.decode(&models, &tensor(z.to_vec(), [1, 2])).unwrap())
     }
 
     fn bounds(lower: [f32; 2], upper: [f32; 2]) -> Option<Bounds> {

@@ -10,12 +10,13 @@ use super::objective::Objective;
 use super::origin::Origin;
 use super::{Background, Models};
 use crate::data::{Bounds, Halfspace};
+use crate::distance::Metric;
 use crate::diversity::Space;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::explanation::StopReason;
 use crate::model::adam::Adam;
 use crate::parallel::over_shards;
-use crate::tensor::{Tensor, gradients, leaf, tensor, values};
+use crate::tensor::{Tensor, gradients, is_tracked, leaf, tensor, values};
 
 /// Rows of one descent at the most: it bounds the memory, however many inputs there are. (Candidates that are held
 /// apart stay together, however many they are.)
@@ -64,6 +65,7 @@ impl Start {
 pub(super) struct Descent<'a> {
     pub models: &'a Models<'a>,
     pub background: &'a Background,
+    pub metric: &'a Metric,
     pub objective: &'a Objective,
     pub coupling: Option<Coupling>,
     pub decoding: Decoding,
@@ -155,7 +157,7 @@ impl Descent<'_> {
             let codes: Vec<f32> = ends.iter().flat_map(|end| end.z.iter().copied()).collect();
             let z = tensor(codes, [ends.len(), ends[0].z.len()]);
             let rows = self.constants(ends.iter().map(|end| (end.input, end.bounds.as_ref())));
-            let points = self.objective.at(self.models, &self.background.metric, &rows, &z)?.points(space, &z);
+            let points = self.objective.at(self.models, self.metric, &rows, &z)?.points(space, &z);
             let width = points.dims()[1];
             Ok(values(points).chunks_exact(width).map(<[f32]>::to_vec).collect())
         });
@@ -176,7 +178,7 @@ impl Descent<'_> {
     ) -> Result<(Vec<f64>, Vec<f32>)> {
         let shape = [active.len(), z.len() / active.len()];
         let point: Tensor<2> = if last { tensor(z.to_vec(), shape) } else { leaf(z.to_vec(), shape) };
-        let evaluation = self.objective.at(self.models, &self.background.metric, rows, &point)?;
+        let evaluation = self.objective.at(self.models, self.metric, rows, &point)?;
         let each = values(evaluation.loss.clone());
         let mut losses: Vec<f64> = each.chunks(unit).map(|l| l.iter().map(|&l| f64::from(l)).sum()).collect();
         let mut loss = evaluation.loss.clone().sum();
@@ -193,6 +195,12 @@ impl Descent<'_> {
             }
             // A linear function of the points with the gradient of the coupling: exact, and finite where points meet.
             loss = loss + (points * tensor(pull, [active.len(), width])).sum();
+        }
+        if !last && !is_tracked(&loss) {
+            return Err(Error::data(
+                "the predictor's answer does not follow from its input by tensor operations, so there is no gradient to \
+                 descend; compute it with the functions of `cluekit::tensor`",
+            ));
         }
         let gradient = if last { vec![0.0; z.len()] } else { gradients(&loss, &[point]).remove(0) };
         Ok((losses, gradient))

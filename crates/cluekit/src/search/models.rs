@@ -3,10 +3,12 @@
 use super::certain::Certain;
 use super::plausibility::Ordinary;
 use crate::data::{Samples, Schema, Targets, Task};
-use crate::distance::Metric;
+use crate::distance::{Distance, Metric};
 use crate::error::{Error, Result};
 use crate::explanation::Label;
-use crate::model::{Generative, Predictor};
+use crate::model::{Generative, Predictive, Predictor};
+use crate::prediction::answer;
+use crate::tensor::Tensor;
 
 /// The model to be explained and the model of its inputs.
 #[derive(Clone, Copy)]
@@ -39,21 +41,66 @@ impl<'a> Models<'a> {
         Self { task, ..self }
     }
 
+    /// The encoder's mean, if it has the shape that was agreed on.
+    pub(super) fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
+        let expected = [x.dims()[0], self.generative.latent()];
+        if expected[1] == 0 {
+            return Err(Error::data("the generative model has no latent dimension to search in"));
+        }
+        checked("the code of the encoder", self.generative.encode(x)?, expected)
+    }
+
+    /// The decoder's mean, if it has the shape that was agreed on.
+    pub(super) fn decode(&self, z: &Tensor<2>, width: usize) -> Result<Tensor<2>> {
+        checked("the output of the decoder", self.generative.decode(z)?, [z.dims()[0], width])
+    }
+
+    /// The predictive distribution, if it has the shape that was agreed on.
+    pub(super) fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
+        answer(self.predictor, x)
+    }
+
     /// What is predicted.
     pub fn task(&self) -> &'a Task {
         self.task
     }
 }
 
+/// A tensor from a stranger's model, if it has the shape that was agreed on.
+fn checked(what: &str, tensor: Tensor<2>, expected: [usize; 2]) -> Result<Tensor<2>> {
+    let got = tensor.dims();
+    match got == expected {
+        true => Ok(tensor),
+        false => Err(Error::Shape { what: what.into(), expected: expected.to_vec(), got: got.to_vec() }),
+    }
+}
+
 /// What a search may know of the training data.
 #[derive(Clone, Debug, Default)]
 pub struct Background {
-    /// d_x.
-    pub metric: Metric,
+    /// d_x; without one the distance that the objective names, if it needs no training rows.
+    pub metric: Option<Metric>,
     /// Certain training points, for paths and for the automatic δ.
     pub certain: Option<Certain>,
     /// What is ordinary, for the plausibility of clues.
     pub ordinary: Option<Ordinary>,
+}
+
+impl Background {
+    /// The distance that an objective names.
+    pub(super) fn metric(&self, kind: Distance) -> Result<Metric> {
+        match &self.metric {
+            Some(metric) if metric.kind() == kind => Ok(metric.clone()),
+            Some(metric) => {
+                let (given, name) = (metric.kind().name(), kind.name());
+                Err(Error::setting(
+                    "distance",
+                    format!("the objective has `{name}`, the background `{given}`; choose one"),
+                ))
+            }
+            None => Metric::fit(kind, &[], 1, None),
+        }
+    }
 }
 
 /// The inputs to be explained.

@@ -155,8 +155,8 @@ impl Objective {
 
     /// L(z) of each row, term by term, with all that a diversity may want to see.
     pub(super) fn at(&self, models: &Models, metric: &Metric, rows: &Rows, z: &Tensor<2>) -> Result<Evaluation> {
-        let x = rows.decode(models.generative, z)?;
-        let predictive = models.predictor.predict(&x)?;
+        let x = rows.decode(models, z)?;
+        let predictive = models.predict(&x)?;
         let loss = self.loss(&predictive, metric, rows, &x, z);
         Ok(Evaluation { loss, x, y: mean_prediction(&predictive) })
     }

@@ -1,9 +1,18 @@
 //! What a search has to know of one input before it begins.
 
 use super::ball::LatentBall;
-use super::certain::Nearest;
+use super::certain::{Nearest, automatic_radius};
+use super::{Background, Decoding, Delta, Inputs, Models, Search};
 use crate::data::Bounds;
 use crate::diversity::Space;
+use crate::error::{Error, Result};
+use crate::model::Predictive;
+use crate::parallel::over_shards;
+use crate::tensor::{tensor, values};
+use crate::uncertainty::mean_prediction;
+
+/// Rows that one thread encodes at a time.
+const ROWS: usize = 128;
 
 /// An input x₀ with its code, its prediction and its limits.
 #[derive(Clone, Debug)]
@@ -35,4 +44,94 @@ impl Origin {
             Space::Y => None,
         }
     }
+}
+
+/// Encodes and predicts the inputs, and finds out how far each may go.
+pub(super) fn origins(
+    search: &Search,
+    models: &Models,
+    background: &Background,
+    inputs: &Inputs,
+) -> Result<Vec<Origin>> {
+    let parts = over_shards(inputs.len(), ROWS, |rows| -> Result<Vec<Origin>> {
+        let width = inputs.width();
+        let x = tensor(inputs.x()[rows.start * width..rows.end * width].to_vec(), [rows.len(), width]);
+        let z = models.encode(&x)?;
+        let decoded = models.decode(&z, width)?;
+        let predictive = models.predict(&x)?;
+        if matches!(predictive, Predictive::Gaussian { .. }) != models.task().is_regression() {
+            return Err(Error::data(
+                "the predictor answers with classes where values are due, or the reverse; name its task",
+            ));
+        }
+        let prediction = mean_prediction(&predictive);
+        let (latent, outputs) = (z.dims()[1], prediction.dims()[1]);
+        let (z, decoded, prediction) = (values(z), values(decoded), values(prediction));
+        let slice = |all: &[f32], row: usize, width: usize| all[row * width..(row + 1) * width].to_vec();
+        rows.clone()
+            .enumerate()
+            .map(|(row, input)| {
+                let z = slice(&z, row, latent);
+                Ok(Origin {
+                    index: inputs.index(input),
+                    x: inputs.row(input).to_vec(),
+                    decoded: slice(&decoded, row, width),
+                    prediction: slice(&prediction, row, outputs),
+                    bounds: bounds(search, models, inputs.row(input))
+                        .map_err(|error| error.of_input(inputs.index(input)))?,
+                    ball: match search.delta {
+                        Delta::Fixed(ball) => ball,
+                        Delta::Auto => LatentBall::UNBOUNDED,
+                    },
+                    nearest: vec![],
+                    z,
+                })
+            })
+            .collect()
+    });
+    let mut origins = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    check_classes(search, &origins)?;
+    look_around(search, models, background, &mut origins)?;
+    Ok(origins)
+}
+
+/// Finds the certain training points around each input, and the ball that follows from them.
+fn look_around(search: &Search, models: &Models, background: &Background, origins: &mut [Origin]) -> Result<()> {
+    if !search.needs_certain() {
+        return Ok(());
+    }
+    let certain = background.certain.as_ref().ok_or_else(|| {
+        let what = if search.delta == Delta::Auto { "delta" } else { "init" };
+        Error::setting(what, "looks at certain training points, and no training rows were given")
+    })?;
+    let codes: Vec<&[f32]> = origins.iter().map(|origin| origin.z.as_slice()).collect();
+    let nearest = certain.nearest_of_each_class(models, &codes)?;
+    for (origin, nearest) in origins.iter_mut().zip(nearest) {
+        if search.delta == Delta::Auto {
+            origin.ball = LatentBall::new(automatic_radius(&nearest).ok_or_else(|| certain.missing())?)?;
+        }
+        origin.nearest = nearest;
+    }
+    Ok(())
+}
+
+fn check_classes(search: &Search, origins: &[Origin]) -> Result<()> {
+    let classes = origins.first().map_or(0, |origin| origin.prediction.len());
+    match search.starts.classes.iter().find(|&&class| class >= classes) {
+        Some(class) => Err(Error::setting("towards", format!("there is no class {class}; there are {classes}"))),
+        None => Ok(()),
+    }
+}
+
+fn bounds(search: &Search, models: &Models, x: &[f32]) -> Result<Option<Bounds>> {
+    let Some(schema) = models.schema else { return Ok(None) };
+    if x.len() != schema.width() {
+        let (expected, got) = (vec![schema.width()], vec![x.len()]);
+        return Err(Error::Shape { what: "an input".into(), expected, got });
+    }
+    Ok(match (&schema.image, search.decoding) {
+        (None, _) => Some(schema.constraints.bounds(schema, x)?),
+        (Some(_), Decoding::Anchored) => Some(Bounds { lower: vec![0.0; x.len()], upper: vec![1.0; x.len()] }),
+        (Some(_), Decoding::Mean) => None,
+    })
 }

@@ -89,7 +89,7 @@ fn log_probability_gradient(descent: &Descent, z: &[f32], goals: &[(usize, usize
     let rows = goals.len();
     let z: Tensor<2> = leaf(z.to_vec(), [rows, z.len() / rows]);
     let constants = descent.constants(goals.iter().map(|(input, _)| (*input, None)));
-    let predictive = descent.models.predictor.predict(&constants.decode(descent.models.generative, &z)?)?;
+    let predictive = descent.models.predict(&constants.decode(descent.models, &z)?)?;
     if matches!(predictive, Predictive::Gaussian { .. }) {
         let problem =
             "`class-path` follows the probability of a class, and a regression has none; choose another scheme";

@@ -65,7 +65,7 @@ fn scores(
     stream: u64,
 ) -> Result<(Vec<f32>, Option<Vec<f32>>)> {
     let x = tensor(rows.to_vec(), [rows.len() / width, width]);
-    let decoded = models.generative.decode(&models.generative.encode(&x)?)?;
+    let decoded = models.decode(&models.encode(&x)?, width)?;
     let error = values((decoded - x.clone()).abs().sum_dim(1));
     let mut rng = seed.numbered("plausibility", stream);
     let mut sum = vec![0.0; error.len()];

@@ -42,11 +42,10 @@ fn ascend(descent: &Descent, set: &[Start], steps: usize, coupling: Coupling) ->
             Space::Z => coupling.at(&z, latent, origin, None)?.1.into_iter().map(|g| g as f32).collect(),
             space => {
                 let point = leaf(z.clone(), shape);
-                let x = descent
-                    .constants(set.iter().map(|start| (start.input, None)))
-                    .decode(descent.models.generative, &point)?;
+                let x =
+                    descent.constants(set.iter().map(|start| (start.input, None))).decode(descent.models, &point)?;
                 let points: Tensor<2> = match space {
-                    Space::Y => mean_prediction(&descent.models.predictor.predict(&x)?),
+                    Space::Y => mean_prediction(&descent.models.predict(&x)?),
                     _ => x,
                 };
                 let width = points.dims()[1];

@@ -32,13 +32,6 @@ impl Explanation {
         }
     }
 
-    /// The explanation of one input with the clues of another search for it behind its own.
-    pub(super) fn joined_by(self, other: Self, seed: Seed) -> Self {
-        let clues = [self.clues, other.clues].concat();
-        let advice = if clues.iter().any(|clue| clue.accepted) { None } else { other.advice };
-        Self::of(self.input, self.reconstruction, clues, advice, seed)
-    }
-
     /// The clues that were accepted, with their positions.
     pub fn accepted(&self) -> impl Iterator<Item = (usize, &Clue)> {
         self.clues.iter().enumerate().filter(|(_, clue)| clue.accepted)

@@ -30,7 +30,7 @@ pub struct InputArgs {
     #[arg(long, value_name = "NAME")]
     class: Option<String>,
     /// Rows of another file: CSV, TSV or Parquet for a table, .npy or .npz for images.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["split", "class"])]
     file: Option<PathBuf>,
     /// Which rows of the run's data to choose from.
     #[arg(long, value_enum, default_value = "test")]
@@ -50,7 +50,6 @@ impl InputArgs {
             bail!(cluekit::Error::setting("top", "is 0; ask for at least one input"));
         }
         if let Some(file) = &self.file {
-            ensure!(self.class.is_none(), "--class looks at true classes, which the rows of --file do not have");
             let width = run.schema.width();
             let x = read_rows(file, &run.schema)?;
             let samples = Samples { y: Targets::Classes(vec![0; x.len() / width]), x, width };
@@ -59,6 +58,7 @@ impl InputArgs {
                 return Ok(all);
             }
             let chosen = self.ranked(&predict(&run.predictor, &samples, task)?, None, by);
+            ensure!(!chosen.is_empty(), "no row of {} is left; lower --above", file.display());
             return Ok(all.select(&chosen));
         }
         let dataset = dataset.expect("the rows of a split come from the run's data");

@@ -129,6 +129,6 @@ impl ExplainArgs {
             true => Some(Certain::among(models, train, search.accept_by, search.threshold)?),
             false => None,
         };
-        Ok(Background { metric, certain, ordinary })
+        Ok(Background { metric: Some(metric), certain, ordinary })
     }
 }

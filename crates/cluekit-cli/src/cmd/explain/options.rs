@@ -48,8 +48,8 @@ pub struct SearchArgs {
     #[arg(long, value_name = "K")]
     count: Option<usize>,
     /// Where searches start; several schemes share the clues: random-radius, nearest-path, gaussian-radius,
-    /// uniform-ball, class-path.
-    #[arg(long, value_name = "SCHEME", value_delimiter = ',', default_value = "random-radius")]
+    /// uniform-ball, class-path [default: random-radius].
+    #[arg(long, value_name = "SCHEME", value_delimiter = ',')]
     init: Vec<InitScheme>,
     /// Only the paths of nearest-path and class-path that lead to these classes, by their names.
     #[arg(long, value_name = "CLASS", value_delimiter = ',')]
@@ -88,7 +88,8 @@ pub struct SearchArgs {
     /// ∇-CLUE one clue after another, each diverse from those before.
     #[arg(long, conflicts_with = "penalty")]
     sequential: bool,
-    /// ∇-CLUE one clue after another, each pushed away from those before.
+    /// ∇-CLUE one clue after another, each pushed away from those before by the weight of --diversity over the
+    /// distance; which diversity it is makes no difference.
     #[arg(long)]
     penalty: bool,
     /// Steps of Adam at the most.
@@ -101,7 +102,7 @@ pub struct SearchArgs {
     #[arg(long)]
     all_steps: bool,
     /// A clue is accepted below this uncertainty [default: that of the surest quarter of the training rows, or a
-    /// fifth of the greatest possible one if that is more].
+    /// fifth of the greatest possible one if that is more (a twentieth for epistemic)].
     #[arg(long, value_name = "H", allow_hyphen_values = true)]
     threshold: Option<f32>,
     /// Add to the input only what changes, instead of showing its reconstruction changed.
@@ -158,7 +159,7 @@ impl SearchArgs {
         let mut search = Search {
             count: self.count.unwrap_or(recipe.count),
             starts: Starts {
-                schemes: self.init.clone(),
+                schemes: if self.init.is_empty() { recipe.starts.schemes.clone() } else { self.init.clone() },
                 radius: self.radius.or(recipe.starts.radius),
                 jitter: self.jitter,
                 spread: self.spread_starts,
@@ -183,6 +184,7 @@ impl SearchArgs {
             }),
             ..recipe
         };
+        self.check_starts(&search)?;
         let terms = &mut search.objective;
         // Without ∇-CLUE a diversity only spreads the starts.
         terms.diversity = terms.diversity.or(self.diversity_term()?.map(|Weighted(_, term)| Weighted(0.0, term)));
@@ -190,6 +192,25 @@ impl SearchArgs {
         (terms.prediction, terms.latent, terms.prior) = (self.lambda_y, self.lambda_z, self.lambda_p);
         (terms.uncertainty, search.accept_by) = self.uncertainty()?;
         Ok(search)
+    }
+
+    /// Refuses options that would do nothing.
+    fn check_starts(&self, search: &Search) -> Result<()> {
+        let paths = [InitScheme::NearestPath, InitScheme::ClassPath];
+        if !self.towards.is_empty() && !search.starts.schemes.iter().any(|scheme| paths.contains(scheme)) {
+            bail!(Error::setting(
+                "towards",
+                "is for --init nearest-path and class-path, which lead to classes; add one"
+            ));
+        }
+        let unbounded = search.delta == Delta::Fixed(LatentBall::UNBOUNDED);
+        let reach = search.starts.radius.or(if unbounded { Some(0.0) } else { None });
+        let still = reach.is_some_and(|reach| reach <= 0.0) && search.starts.jitter <= 0.0;
+        if still && (search.count > 1 || !self.init.is_empty()) {
+            let remedy = "give --radius, or choose --method delta with a --delta";
+            bail!(Error::setting("radius", format!("is 0, so every search would start at the input itself; {remedy}")));
+        }
+        Ok(())
     }
 
     fn classes(&self, schema: &Schema) -> Result<Vec<usize>> {
@@ -264,7 +285,7 @@ pub struct ConstraintArgs {
     /// A linear relation that must hold, such as "BILL_AMT1 <= LIMIT_BAL".
     #[arg(long, value_name = "RELATION", action = ArgAction::Append)]
     relation: Vec<String>,
-    /// Features that may change at the most.
+    /// Features that may change at the most. The search for them does not hold clues apart.
     #[arg(long, value_name = "N")]
     most_changed: Option<usize>,
 }

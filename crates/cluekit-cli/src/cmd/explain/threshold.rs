@@ -14,7 +14,7 @@ const SHARE: f32 = 0.2;
 const EPISTEMIC_SHARE: f32 = 0.05;
 
 /// What the surest quarter of the training rows stays below: noisy data never get as certain as clean ones. For
-/// classes at least a fifth of the greatest entropy, rounded to two digits that people can read.
+/// classes at least a fifth of the greatest entropy (a twentieth for the epistemic part), rounded to two digits that people can read.
 pub fn from_rows(models: &Models, train: &Samples, kind: Uncertainty) -> Result<f32> {
     let rows: Vec<usize> = (0..train.len()).step_by(train.len().div_ceil(ROWS).max(1)).collect();
     let predictions = predict(models.predictor, &train.select(&rows), models.task())?;
