@@ -22,7 +22,7 @@ use crate::tensor::{Tensor, gradients, is_tracked, leaf, tensor, values};
 /// apart stay together, however many they are.)
 const MOST_ROWS: usize = 128;
 /// And at the least, where there are so many: fewer would leave the kernels waiting for the weights.
-const LEAST_ROWS: usize = 16;
+const LEAST_ROWS: usize = 4;
 /// Descents that few rows are shared out over, so that threads have work. It does not depend on how many there are.
 const PIECES: usize = 4;
 

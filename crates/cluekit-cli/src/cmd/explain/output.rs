@@ -4,8 +4,10 @@ use super::document::{Document, Spread};
 use crate::table::{json, table};
 use anyhow::Result;
 use cluekit::data::Schema;
+use cluekit::explanation::Explanation;
 use cluekit::model::store::files::write_whole;
 use cluekit::report::{self, SweepRow, change_list, export, strip};
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
@@ -23,13 +25,26 @@ pub fn print(document: &Document, schema: &Schema, as_json: bool) -> Result<()> 
         out.write_all(sweep_table(document).as_bytes())?;
         writeln!(out)?;
     }
-    for (i, explanation) in document.explanations.iter().enumerate() {
-        if i > 0 {
-            writeln!(out)?;
-        }
-        out.write_all(change_list(explanation, schema).as_bytes())?;
-    }
+    out.write_all(text(document, schema).as_bytes())?;
     Ok(())
+}
+
+/// What people read of each input.
+fn text(document: &Document, schema: &Schema) -> String {
+    let texts: Vec<String> = shown(document).iter().map(|explanation| change_list(explanation, schema)).collect();
+    texts.join("\n")
+}
+
+/// What is shown of a document: all clues, but of a sweep only those on the frontier, by rising distance.
+fn shown(document: &Document) -> Cow<'_, [Explanation]> {
+    if document.sweep.is_empty() {
+        return Cow::Borrowed(&document.explanations);
+    }
+    let frontier = |explanation: &Explanation| {
+        let clues = explanation.frontier.iter().map(|&at| explanation.clues[at].clone()).collect();
+        Explanation { clues, ..explanation.clone() }
+    };
+    Cow::Owned(document.explanations.iter().map(frontier).collect())
 }
 
 /// Writes every file of the results into `folder`, each whole or not at all.
@@ -40,12 +55,12 @@ pub fn write_files(folder: &Path, document: &Document, schema: &Schema) -> Resul
     write("explanations.jsonl", &export::json_lines(explanations)?)?;
     write("clues.npz", &export::npz(explanations)?)?;
     write("clues.parquet", &export::parquet(explanations, schema)?)?;
-    let text: Vec<String> = explanations.iter().map(|explanation| change_list(explanation, schema)).collect();
-    write("clues.txt", text.join("\n").as_bytes())?;
+    write("clues.txt", text(document, schema).as_bytes())?;
     if let Some(image) = &schema.image {
-        for explanation in explanations {
+        let name = if document.sweep.is_empty() { "clues" } else { "frontier" };
+        for explanation in shown(document).iter() {
             let picture = strip(explanation, image, schema.target.task.classes(), MOST_PICTURED);
-            write(&format!("clues-{}.svg", explanation.input.index), picture.as_bytes())?;
+            write(&format!("{name}-{}.svg", explanation.input.index), picture.as_bytes())?;
         }
     }
     if !document.sweep.is_empty() {
