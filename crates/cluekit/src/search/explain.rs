@@ -5,7 +5,7 @@ use super::coupling::{Coupling, Found};
 use super::descent::{Descent, End, Start};
 use super::init::{along, direction, uniform_in_ball};
 use super::origin::{self, Origin};
-use super::{Background, Delta, Inputs, LatentBall, Models, Order, Ordinary, Search, SubSearches};
+use super::{Background, Delta, Inputs, Models, Order, Ordinary, Search, SubSearches};
 use super::{advice, sparse, spread};
 use crate::data::Halfspace;
 use crate::distance::Metric;
@@ -29,26 +29,12 @@ impl Search {
         seed: Seed,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Explanation>> {
-        self.at_each(&[self.delta], models, background, inputs, seed, observer)
+        self.sweep(&[self.delta], models, background, inputs, seed, observer)
     }
 
-    /// Explains every input at each radius; the clues of all radii make one explanation of an input.
+    /// Explains every input with each δ in turn; the clues of all of them make one explanation of an input, and advice
+    /// is looked for beyond the last.
     pub fn sweep(
-        &self,
-        radii: &[f32],
-        models: &Models,
-        background: &Background,
-        inputs: &Inputs,
-        seed: Seed,
-        observer: &mut dyn Observer,
-    ) -> Result<Vec<Explanation>> {
-        let ball = |&radius: &f32| Ok(Delta::Fixed(LatentBall::new(radius)?));
-        let deltas = radii.iter().map(ball).collect::<Result<Vec<_>>>()?;
-        self.at_each(&deltas, models, background, inputs, seed, observer)
-    }
-
-    /// Searches with each δ in turn; advice is looked for beyond the last.
-    fn at_each(
         &self,
         deltas: &[Delta],
         models: &Models,

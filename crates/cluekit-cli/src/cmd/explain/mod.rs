@@ -16,7 +16,7 @@ use cluekit::data::Samples;
 use cluekit::distance::Metric;
 use cluekit::model::store::files::create_folder;
 use cluekit::observer::Observer;
-use cluekit::search::{Background, Certain, Models, Ordinary, Search};
+use cluekit::search::{Background, Certain, Delta, LatentBall, Models, Ordinary, Search};
 use delta::DeltaArg;
 use document::Document;
 use std::path::PathBuf;
@@ -90,7 +90,11 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
         None => Background::default(),
     };
     let explanations = match args.search.delta() {
-        Some(DeltaArg::Sweep(radii)) => search.sweep(&radii, &models, &background, &inputs, seed, &mut bar)?,
+        Some(DeltaArg::Sweep(radii)) => {
+            let ball = |&radius: &f32| Ok(Delta::Fixed(LatentBall::new(radius)?));
+            let deltas = radii.iter().map(ball).collect::<Result<Vec<_>>>()?;
+            search.sweep(&deltas, &models, &background, &inputs, seed, &mut bar)?
+        }
         _ => search.explain(&models, &background, &inputs, seed, &mut bar)?,
     };
     bar.finished("searched", &document::tally(&explanations));

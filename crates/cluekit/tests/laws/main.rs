@@ -1,0 +1,43 @@
+//! What every search obeys, whatever its method, starts, order, diversity and decoding, so that a new variant is tested
+//! on arrival. Everything goes through the public interface, with models that are small, smooth and known.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
+#![allow(clippy::float_cmp, reason = "some laws hold to the last bit")]
+
+mod certificates;
+mod constraints;
+mod decoding;
+mod descent;
+mod diversity;
+mod identities;
+mod measures;
+mod refusals;
+mod searches;
+mod starts;
+mod world;
+
+use cluekit::data::{Constraints, Feature, Image, Kind, Samples, Scaling, Schema, Target, Targets, Task, Value};
+use cluekit::distance::{Distance, Metric, latent_distance};
+use cluekit::diversity::{Diversity, Set, Space};
+use cluekit::explanation::{Clue, Explanation, Label, Original};
+use cluekit::model::mlp::{Head, Mlp};
+use cluekit::model::parameters::Parameters;
+use cluekit::model::plan::Architecture;
+use cluekit::model::stacked::{Stacked, stack};
+use cluekit::model::training::Trainable;
+use cluekit::model::vae::{Vae, VaeNetwork, VaeShape};
+use cluekit::model::{Generative, Predictive, Predictor};
+use cluekit::observer::Silent;
+use cluekit::prediction::{Prediction, predict};
+use cluekit::search::{
+    Background, Certain, Convergence, Decoding, Delta, DiversityTerm, InitScheme, Inputs, LatentBall, Models,
+    Objective, Order, Ordinary, Search, Starts, SubSearches, UncertaintyWeights, Weighted,
+};
+use cluekit::tensor::{Tensor, log_softmax, softplus, tensor, values};
+use cluekit::uncertainty::Uncertainty;
+use cluekit::{Error, Result, Seed};
+use measures::*;
+use rand_distr::{Distribution, StandardNormal};
+use searches::*;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use world::*;
