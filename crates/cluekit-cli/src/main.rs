@@ -22,6 +22,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
                   clue train credit --out runs/credit     train a Bayesian network and a VAE\n  \
                   clue rank runs/credit --top 10          the inputs that the model is least sure about\n  \
                   clue explain runs/credit --method clue  what would make it sure about them\n  \
+                  clue glam fit runs/credit               one change for a whole group, learned once\n  \
                   clue measure runs/credit                whether that can be trusted\n\n\
                   Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some inputs have no accepted explanation."
 )]
@@ -43,6 +44,7 @@ enum Command {
     Train(cmd::train::TrainArgs),
     Rank(cmd::rank::RankArgs),
     Explain(Box<cmd::explain::ExplainArgs>),
+    Glam(cmd::glam::GlamArgs),
     Measure(cmd::measure::MeasureArgs),
 }
 
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         Command::Train(args) => cmd::train::run(args, cli.quiet),
         Command::Rank(args) => cmd::rank::run(args),
         Command::Explain(args) => cmd::explain::run(*args, cli.quiet),
+        Command::Glam(args) => cmd::glam::run(args, cli.quiet),
         Command::Measure(args) => cmd::measure::run(args),
     };
     done.unwrap_or_else(|problem| fail(&problem))

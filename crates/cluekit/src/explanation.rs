@@ -85,6 +85,9 @@ pub struct Clue {
     pub reason: Option<String>,
     /// How ordinary it is among the training data; nothing when that was not asked for.
     pub plausibility: Option<Plausibility>,
+    /// The mapper that proposed it; nothing for a search of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mapper: Option<String>,
     /// The radius δ of the ball that it was searched in; nothing for an unbounded search.
     pub delta: Option<f32>,
     /// What differs from the input, in the data's own units; empty for images.

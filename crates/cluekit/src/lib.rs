@@ -2,6 +2,7 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests that mean exactly this number"))]
 #![cfg_attr(test, allow(clippy::print_stderr, reason = "a test without its data says that it skips"))]
 
+pub mod amortise;
 pub mod data;
 pub mod distance;
 pub mod diversity;

@@ -87,7 +87,7 @@ fn check_loss(network: &impl Trainable, batch: &Batch) {
     let draws = normals(layout.len(), 6);
     parameters.values.iter_mut().zip(draws).for_each(|(value, draw)| *value = 0.7 * *value + 0.1 * draw);
     // The same stream for each evaluation: the noise stays, the parameters move.
-    let loss = |weights: &Weights| network.loss(weights, batch, &mut Seed(7).stream("noise"));
+    let loss = |weights: &Weights| network.loss(weights, batch, &mut Seed(7).stream("noise")).unwrap();
     let tracked = Weights::tracked(&parameters);
     let gradient = tracked.gradient(&loss(&tracked));
     for entry in layout.entries() {
@@ -382,7 +382,7 @@ fn the_loss_of_a_vae_with_extreme_weights_has_a_finite_gradient() {
         // The encoder's log-variances run into their bound of ±12.
         let values = normals(network.layout().len(), 71).iter().map(|draw| 10.0 * draw).collect();
         let weights = Weights::tracked(&Parameters::new(network.layout().clone(), values).unwrap());
-        let loss = network.loss(&weights, &rows_of(x), &mut Seed(7).stream("noise"));
+        let loss = network.loss(&weights, &rows_of(x), &mut Seed(7).stream("noise")).unwrap();
         let gradient = weights.gradient(&loss);
         assert!(scalar(loss).is_finite() && gradient.iter().all(|g| g.is_finite()), "{gradient:?}");
     }

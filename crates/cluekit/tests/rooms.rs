@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the ground floor up.
-const ROOMS: [&str; 16] = [
+const ROOMS: [&str; 17] = [
     "error",
     "seed",
     "tensor",
@@ -21,6 +21,7 @@ const ROOMS: [&str; 16] = [
     "mixture",
     "explanation",
     "search",
+    "amortise",
     "measure",
     "report",
 ];

@@ -3,6 +3,7 @@
 pub mod data;
 pub mod demo;
 pub mod explain;
+pub mod glam;
 pub mod measure;
 pub mod rank;
 pub mod run;

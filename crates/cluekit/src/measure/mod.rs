@@ -6,27 +6,33 @@
 //! | does 80 % sure mean right 80 % of the time? | [`Reliability`], [`Coverage`] |
 //! | does its uncertainty point at its errors? | [`auroc`], [`RejectionCurve`] |
 //! | how far off are its values? | [`Gaussians`]: root mean squared error, negative log likelihood |
+//! | how sure is the mean of some numbers? | [`bootstrap_mean`] |
+//! | what does a global explanation do to inputs it was not learned from? | [`Reach`] |
 //!
 //! All are functions of plain numbers, and every sum is taken in `f64`; [`predictor_health`] and [`generative_health`]
 //! ask the models for those numbers first.
 
+mod bootstrap;
 mod calibration;
 mod classification;
 mod health;
 mod models;
 mod normal;
 mod ranking;
+mod reach;
 mod regression;
 
 #[cfg(test)]
 mod laws;
 
+pub use bootstrap::{MeanInterval, bootstrap_mean};
 pub use calibration::{Bin, Reliability, ece};
 pub use classification::Predictions;
 pub use health::{ClassifierHealth, GenerativeHealth, Health, PredictorHealth, RegressorHealth};
 pub use models::{generative_health, predictor_health};
 pub use normal::normal_quantile;
 pub use ranking::{RejectionCurve, RejectionPoint, auroc, rejection_curve};
+pub use reach::{Outcome, Reach};
 pub use regression::{Coverage, Gaussians, Interval, nll_mixture};
 
 #[cfg(test)]

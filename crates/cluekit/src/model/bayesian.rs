@@ -176,7 +176,7 @@ pub fn sample_posterior(
         }
         let indices = rows_of_epoch.chunks(schedule.batch).nth(position).expect("a position within the epoch");
         let rng = |row: usize| seed.numbered(&dropout, (steps << 16) + row as u64);
-        let gradient = gradient(model, &parameters, rows.train, indices, rng);
+        let gradient = gradient(model, &parameters, rows.train, indices, rng)?;
         check_finite(what, epoch, "the training loss", gradient.loss, &remedy)?;
         let bound = *bound.get_or_insert(RUNAWAY * gradient.loss.abs().max(1.0));
         if gradient.loss > bound {
@@ -197,7 +197,7 @@ pub fn sample_posterior(
         seen += indices.len();
         if position + 1 == schedule.per_epoch {
             if !rows.validation.is_empty() {
-                let figure = mean_loss(model, &parameters, rows.validation, seed, &stream("validation"));
+                let figure = mean_loss(model, &parameters, rows.validation, seed, &stream("validation"))?;
                 check_finite(what, epoch, "the validation loss", figure, &remedy)?;
                 validation = Some(("loss of the newest draw", figure));
             }

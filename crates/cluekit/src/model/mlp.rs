@@ -5,6 +5,7 @@
 use super::parameters::{Layout, Weights};
 use super::training::{Batch, Trainable};
 use crate::data::{Targets, Task};
+use crate::error::Result;
 use crate::seed::Rng;
 use crate::tensor::{Tensor, log_softmax, relu, softplus, tensor};
 use rand::RngExt;
@@ -107,8 +108,8 @@ impl Trainable for Mlp {
     }
 
     /// Σ over rows of −log p(y | x).
-    fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Tensor<1> {
-        negative_log_likelihood(self.forward(weights, batch.x.clone(), rng), &batch.y, self.head)
+    fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Result<Tensor<1>> {
+        Ok(negative_log_likelihood(self.forward(weights, batch.x.clone(), rng), &batch.y, self.head))
     }
 }
 

@@ -24,6 +24,13 @@ pub trait Predictor: Send + Sync {
     /// # Shapes
     /// - `x`: `[rows, inputs]`
     fn predict(&self, x: &Tensor<2>) -> Result<Predictive>;
+
+    /// The same from a few posterior samples that are drawn at random, for work that asks very often; a predictor that
+    /// cannot choose answers with all of them.
+    fn predict_with_some(&self, x: &Tensor<2>, samples: usize, rng: &mut Rng) -> Result<Predictive> {
+        let _ = (samples, rng);
+        self.predict(x)
+    }
 }
 
 /// A generative model with a latent space to search in.

@@ -8,7 +8,7 @@ use super::parameters::{Layout, Parameters};
 use super::training::Trainable;
 use super::{Predictive, Predictor};
 use crate::error::{Error, Result};
-use crate::seed::Seed;
+use crate::seed::{Rng, Seed};
 use crate::tensor::{Tensor, log_softmax, relu, softplus, tensor};
 use std::sync::Arc;
 
@@ -67,6 +67,16 @@ impl Stacked {
             if i == last { h } else { relu(h) }
         })
     }
+
+    /// The networks at these places alone.
+    fn only(&self, places: &[usize]) -> Self {
+        let chosen = |all: &Tensor<3>| {
+            let [_, rows, columns] = all.dims();
+            Tensor::cat(places.iter().map(|&s| all.clone().slice([s..s + 1, 0..rows, 0..columns])).collect(), 0)
+        };
+        let layers = self.layers.iter().map(|(weight, bias)| (chosen(weight), chosen(bias))).collect();
+        Self { samples: places.len(), layers, ..*self }
+    }
 }
 
 impl Predictor for Stacked {
@@ -88,6 +98,13 @@ impl Predictor for Stacked {
                     + VARIANCE_FLOOR,
             },
         })
+    }
+
+    fn predict_with_some(&self, x: &Tensor<2>, samples: usize, rng: &mut Rng) -> Result<Predictive> {
+        if samples >= self.samples {
+            return self.predict(x);
+        }
+        self.only(&rand::seq::index::sample(rng, self.samples, samples.max(1)).into_vec()).predict(x)
     }
 }
 

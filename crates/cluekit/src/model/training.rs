@@ -41,7 +41,7 @@ pub trait Trainable: Sync {
     fn layout(&self) -> &Arc<Layout>;
 
     /// The loss summed over the rows of `batch`; `rng` serves a loss that draws (dropout, latent noise).
-    fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Tensor<1>;
+    fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Result<Tensor<1>>;
 }
 
 /// Settings of training with Adam.
@@ -129,18 +129,19 @@ pub fn gradient(
     samples: &Samples,
     indices: &[usize],
     rng: impl Fn(usize) -> Rng + Sync,
-) -> Gradient {
+) -> Result<Gradient> {
     let (mut loss, mut values) = (0.0, Vec::new());
     for block in shards(indices.len(), SHARDS_AT_ONCE * SHARD) {
-        let parts = over_shards(block.len(), SHARD, |rows| {
+        let parts = over_shards(block.len(), SHARD, |rows| -> Result<(f64, Vec<f32>)> {
             let rows = block.start + rows.start..block.start + rows.end;
             let weights = Weights::tracked(parameters);
             let mut rng = rng(rows.start);
-            let loss = model.loss(&weights, &Batch::of(samples, &indices[rows]), &mut rng);
+            let loss = model.loss(&weights, &Batch::of(samples, &indices[rows]), &mut rng)?;
             let gradient = weights.gradient(&loss);
-            (f64::from(scalar(loss)), gradient)
+            Ok((f64::from(scalar(loss)), gradient))
         });
-        for (part, gradient) in parts {
+        for part in parts {
+            let (part, gradient) = part?;
             loss += part;
             match values.is_empty() {
                 true => values = gradient,
@@ -150,18 +151,24 @@ pub fn gradient(
     }
     let scale = 1.0 / indices.len() as f32;
     values.iter_mut().for_each(|g| *g *= scale);
-    Gradient { loss: loss / indices.len() as f64, values }
+    Ok(Gradient { loss: loss / indices.len() as f64, values })
 }
 
 /// The mean loss over all rows of `samples`.
-pub fn mean_loss(model: &dyn Trainable, parameters: &Parameters, samples: &Samples, seed: Seed, name: &str) -> f64 {
+pub fn mean_loss(
+    model: &dyn Trainable,
+    parameters: &Parameters,
+    samples: &Samples,
+    seed: Seed,
+    name: &str,
+) -> Result<f64> {
     let weights = Weights::frozen(parameters);
     let all: Vec<usize> = (0..samples.len()).collect();
-    let losses = over_shards(samples.len(), 4 * SHARD, |rows| {
+    let losses = over_shards(samples.len(), 4 * SHARD, |rows| -> Result<f64> {
         let mut rng = seed.numbered(name, rows.start as u64);
-        f64::from(scalar(model.loss(&weights, &Batch::of(samples, &all[rows]), &mut rng)))
+        Ok(f64::from(scalar(model.loss(&weights, &Batch::of(samples, &all[rows]), &mut rng)?)))
     });
-    losses.iter().sum::<f64>() / samples.len().max(1) as f64
+    Ok(losses.into_iter().sum::<Result<f64>>()? / samples.len().max(1) as f64)
 }
 
 /// The rows of epoch `epoch` in their order.
@@ -263,7 +270,7 @@ pub fn fit(
         for indices in order(rows.train.len(), seed, what, state.epoch).chunks(settings.batch) {
             let step = state.adam.steps;
             let stream = |row: usize| seed.numbered(&noise, (step << 16) + row as u64);
-            let gradient = gradient(model, &state.parameters, rows.train, indices, stream);
+            let gradient = gradient(model, &state.parameters, rows.train, indices, stream)?;
             check_finite(what, state.epoch, "the training loss", gradient.loss, remedy)?;
             let rate = settings.rate_at(step, total);
             state.adam.step(&mut state.parameters.values, &gradient.values, rate, settings.weight_decay);
@@ -275,7 +282,7 @@ pub fn fit(
         if rows.validation.is_empty() {
             state.best.clone_from(&state.parameters.values);
         } else {
-            let figure = mean_loss(model, &state.parameters, rows.validation, seed, &format!("{what}: validation"));
+            let figure = mean_loss(model, &state.parameters, rows.validation, seed, &format!("{what}: validation"))?;
             check_finite(what, state.epoch - 1, "the validation loss", figure, remedy)?;
             validation = Some(("loss", figure));
             state.since_best += 1;

@@ -17,6 +17,7 @@ pub(super) fn clue(label: Label, x: Vec<f32>) -> Clue {
         stopped: StopReason::MaxSteps,
         accepted: true,
         reason: None,
+        mapper: None,
         plausibility: None,
         delta: Some(3.5),
         changes: vec![],

@@ -4,12 +4,13 @@
 //! models, so it would work on results from another program; what becomes a file is returned as its bytes.
 //!
 //! ```text
-//! svg, text, colour, raster ─► axis, ticks, layer, heatmap ─► layout, legend, draw ─► plot, grid ─► ready-made figures
+//! svg, text, colour, raster ─► axis, ticks, layer, heatmap, picture ─► layout, legend, draw ─► plot, grid ─► figures
 //! ```
 
 mod axis;
 mod changes;
 mod colour;
+mod comparison;
 mod coverage;
 mod draw;
 pub mod export;
@@ -17,24 +18,30 @@ pub mod export;
 mod fixture;
 mod frontier;
 mod grid;
+mod heading;
 mod heatmap;
+mod histogram;
 mod layer;
 mod layout;
 mod legend;
+mod picture;
 mod plane;
 mod plot;
 mod raster;
 mod rejection;
 mod reliability;
+mod shifts;
 mod strip;
 pub mod svg;
 mod text;
 mod ticks;
+mod translation;
 mod wording;
 
 pub use axis::{Axis, Scale, Ticks};
 pub use changes::change_list;
 pub use colour::{Colour, ColourMap, PALETTE, palette};
+pub use comparison::{MethodValues, comparison};
 pub use coverage::calibration_plot;
 pub use frontier::{SweepRow, frontier_plot};
 pub use grid::Grid;
@@ -44,4 +51,6 @@ pub use plane::{Plane, PlanePoint, plane_picture};
 pub use plot::Plot;
 pub use rejection::rejection_plot;
 pub use reliability::reliability_diagram;
+pub use shifts::{FeatureShift, ShiftKind, shift_table};
 pub use strip::strip;
+pub use translation::{TranslationExample, TranslationPicture, translation_picture};

@@ -67,6 +67,7 @@ pub(super) fn certify(descent: &Descent, ends: &[End], acceptance: Acceptance) -
             accepted: reason.is_none(),
             reason,
             plausibility: None,
+            mapper: None,
             delta: origin.ball.bound(),
             changes,
             x,
@@ -110,13 +111,23 @@ pub(super) fn final_inputs(descent: &Descent, ends: &[End]) -> Result<Vec<Vec<f3
         let decoded = rows.decode(descent.models, &tensor(codes, shape))?;
         let width = decoded.dims()[1];
         let decoded = values(decoded);
-        let snap = |(x, end): (&[f32], &End)| {
+        let snap = |(decoded, end): (&[f32], &End)| {
             let origin = &descent.origins[end.input];
-            snapped(descent.models, origin, end.bounds.as_ref().or(origin.bounds.as_ref()), x)
+            let bounds = end.bounds.as_ref().or(origin.bounds.as_ref());
+            match &end.x {
+                Some(x) => snapped(descent.models, origin, bounds, &clamped(x, bounds)),
+                None => snapped(descent.models, origin, bounds, decoded),
+            }
         };
         decoded.chunks_exact(width).zip(ends).map(snap).collect()
     });
     Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// x between its bounds.
+fn clamped(x: &[f32], bounds: Option<&Bounds>) -> Vec<f32> {
+    let Some(Bounds { lower, upper }) = bounds else { return x.to_vec() };
+    x.iter().zip(lower.iter().zip(upper)).map(|(x, (lower, upper))| x.max(*lower).min(*upper)).collect()
 }
 
 /// x as the data could hold it: an image within its range, a row of a table with its decimals and categories.

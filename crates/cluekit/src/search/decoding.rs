@@ -168,6 +168,10 @@ mod tests {
             z,
             decoded,
             prediction: vec![0.5, 0.5],
+            now: crate::prediction::Prediction {
+                mean: vec![0.5, 0.5],
+                uncertainty: crate::prediction::Amounts { total: 0.7, aleatoric: 0.7, epistemic: 0.0 },
+            },
             bounds,
             ball: LatentBall::UNBOUNDED,
             nearest: vec![],

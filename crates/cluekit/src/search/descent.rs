@@ -46,6 +46,8 @@ pub(super) struct End {
     pub bounds: Option<Bounds>,
     /// The best code that was seen.
     pub z: Vec<f32>,
+    /// The input itself, where it is not what the code decodes to.
+    pub x: Option<Vec<f32>>,
     /// Steps taken.
     pub steps: usize,
     /// Why it ended.
@@ -53,10 +55,10 @@ pub(super) struct End {
 }
 
 impl Start {
-    /// A search that ends where it starts.
-    fn end(&self) -> End {
+    /// The end of a search that takes no step.
+    pub fn end(&self) -> End {
         let Self { input, z, bounds } = self.clone();
-        End { input, z, bounds, steps: 0, stopped: StopReason::MaxSteps }
+        End { input, z, bounds, x: None, steps: 0, stopped: StopReason::MaxSteps }
     }
 }
 

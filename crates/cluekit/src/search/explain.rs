@@ -1,18 +1,14 @@
 //! From inputs to explanations: starts, descents, certificates, and what they tell together.
 
-use super::certificate::{Acceptance, Evaluated, certify, evaluate, label_of, probabilities_of, snapped};
+use super::certificate::{Acceptance, certify};
 use super::coupling::{Coupling, Found};
 use super::descent::{Descent, End, Start};
 use super::init::{along, direction, uniform_in_ball};
-use super::origin::{self, Origin};
-use super::{Background, Delta, Inputs, Models, Order, Ordinary, Search, SubSearches};
-use super::{advice, sparse, spread};
-use crate::data::Halfspace;
-use crate::distance::Metric;
+use super::{Background, Delta, Inputs, Models, Order, Search, SubSearches};
+use super::{advice, plausibility, sparse, spread};
 use crate::error::Result;
-use crate::explanation::{Clue, Explanation, Original, Reconstruction};
+use crate::explanation::{Clue, Explanation};
 use crate::observer::{Observer, Progress};
-use crate::parallel::over_shards;
 use crate::seed::Seed;
 use std::sync::Mutex;
 
@@ -48,23 +44,20 @@ impl Search {
         if inputs.is_empty() {
             return Ok(vec![]);
         }
-        let metric = background.metric(self.objective.input.1)?;
-        let relations = models.schema.map_or(vec![], |schema| schema.constraints.encoded_relations(schema));
-        let acceptance = Acceptance { kind: self.accept_by, threshold: self.threshold };
+        let acceptance = self.acceptance();
         let progress = Counter::new(observer, self.work(inputs.len() * deltas.len(), models));
         let watch = |steps: usize, loss: f64| progress.add(steps, loss);
         let mut sets: Vec<Vec<Clue>> = vec![vec![]; inputs.len()];
         let mut explanations = vec![];
         for (at, &delta) in deltas.iter().enumerate() {
             let search = Self { delta, ..self.clone() };
-            let origins = origin::origins(&search, models, background, inputs)?;
-            let descent =
-                Descent { watch: &watch, ..search.descent(models, background, &metric, &relations, &origins) };
+            let prepared = search.prepare(models, background, inputs)?;
+            let descent = Descent { watch: &watch, ..prepared.descent() };
             let clues = search.clues(&descent, acceptance, seed)?;
             sets.iter_mut().zip(clues).for_each(|(all, new)| all.extend(new));
             if at + 1 == deltas.len() {
                 let advice = advice::next_steps(&search, &descent, &sets, acceptance)?;
-                explanations = search.explanations(&descent, inputs, std::mem::take(&mut sets), advice, seed)?;
+                explanations = prepared.explanations(std::mem::take(&mut sets), advice, seed)?;
             }
         }
         Ok(explanations)
@@ -84,34 +77,9 @@ impl Search {
         }
         let mut sets = sets_of(clues, descent.origins.len());
         if let Some(ordinary) = &descent.background.ordinary {
-            judge(descent.models, ordinary, descent.origins, &mut sets)?;
+            plausibility::judge(descent.models, ordinary, descent.origins, &mut sets)?;
         }
         Ok(sets)
-    }
-
-    fn descent<'a>(
-        &'a self,
-        models: &'a Models<'a>,
-        background: &'a Background,
-        metric: &'a Metric,
-        relations: &'a [Halfspace],
-        origins: &'a [Origin],
-    ) -> Descent<'a> {
-        // One candidate alone has no diversity, and a weight of 0 none to speak of.
-        let coupling = self.objective.coupling().filter(|_| self.count > 1);
-        Descent {
-            models,
-            background,
-            metric,
-            objective: &self.objective,
-            coupling: coupling.map(|term| Coupling { term, order: self.order }),
-            decoding: self.decoding,
-            relations,
-            learning_rate: self.learning_rate,
-            convergence: self.convergence,
-            origins,
-            watch: &|_, _| {},
-        }
     }
 
     /// Steps of one row in all, if none ends early.
@@ -179,51 +147,6 @@ impl Search {
             None => Ok(ends),
         }
     }
-
-    fn explanations(
-        &self,
-        descent: &Descent,
-        inputs: &Inputs,
-        sets: Vec<Vec<Clue>>,
-        advice: Vec<Option<String>>,
-        seed: Seed,
-    ) -> Result<Vec<Explanation>> {
-        let places: Vec<(usize, &[f32])> =
-            descent.origins.iter().enumerate().map(|(i, o)| (i, o.z.as_slice())).collect();
-        let inputs_now: Vec<Vec<f32>> = descent.origins.iter().map(|origin| origin.x.clone()).collect();
-        let originals = evaluate(descent, &places, &inputs_now)?;
-        let decoded: Vec<Vec<f32>> = descent
-            .origins
-            .iter()
-            .map(|origin| snapped(descent.models, origin, None, &origin.decoded))
-            .collect::<Result<_>>()?;
-        let reconstructions = evaluate(descent, &places, &decoded)?;
-        let models = descent.models;
-        let original = |row: usize, origin: &Origin, now: Evaluated| Original {
-            index: origin.index,
-            label: label_of(&now.prediction, models),
-            target: inputs.target(row),
-            uncertainty: now.prediction.uncertainty,
-            probabilities: probabilities_of(&now.prediction, models),
-            x: origin.x.clone(),
-            z: origin.z.clone(),
-        };
-        let reconstruction = |x: Vec<f32>, now: Evaluated| Reconstruction {
-            label: label_of(&now.prediction, models),
-            uncertainty: now.prediction.uncertainty,
-            distance: now.input,
-            cost: now.cost,
-            x,
-        };
-        let originals = originals.into_iter().zip(descent.origins).enumerate();
-        let originals = originals.map(|(row, (now, origin))| original(row, origin, now));
-        let reconstructions = decoded.into_iter().zip(reconstructions).map(|(x, now)| reconstruction(x, now));
-        let rows: Vec<_> = originals.zip(reconstructions).zip(sets).zip(advice).collect();
-        Ok(over_shards(rows.len(), 1, |at| {
-            let (((original, reconstruction), clues), advice) = rows[at.start].clone();
-            Explanation::of(original, reconstruction, clues, advice, seed)
-        }))
-    }
 }
 
 /// The sets `a` and `b` of each input, `of_a` and `of_b` long, one behind the other.
@@ -236,32 +159,18 @@ fn sets_of(clues: Vec<Clue>, inputs: usize) -> Vec<Vec<Clue>> {
     clues.chunks(size).map(<[Clue]>::to_vec).collect()
 }
 
-/// Writes the plausibility into every certificate; a clue that is no number has none.
-fn judge(models: &Models, ordinary: &Ordinary, origins: &[Origin], sets: &mut [Vec<Clue>]) -> Result<()> {
-    let judged = over_shards(sets.len(), 1, |at| {
-        let rows: Vec<f32> = sets[at.start].iter().flat_map(|clue| clue.x.iter().copied()).collect();
-        ordinary.judge(models, &rows, origins[at.start].x.len(), origins[at.start].index)
-    });
-    for (set, judged) in sets.iter_mut().zip(judged) {
-        for (clue, plausibility) in set.iter_mut().zip(judged?) {
-            clue.plausibility = clue.x.iter().all(|value| value.is_finite()).then_some(plausibility);
-        }
-    }
-    Ok(())
-}
-
 /// Adds up the steps that chunks report from their threads.
-struct Counter<'a> {
+pub(super) struct Counter<'a> {
     state: Mutex<(u64, &'a mut dyn Observer)>,
     total: u64,
 }
 
 impl<'a> Counter<'a> {
-    fn new(observer: &'a mut dyn Observer, total: u64) -> Self {
+    pub fn new(observer: &'a mut dyn Observer, total: u64) -> Self {
         Self { state: Mutex::new((0, observer)), total }
     }
 
-    fn add(&self, steps: usize, loss: f64) {
+    pub fn add(&self, steps: usize, loss: f64) {
         let Ok(mut state) = self.state.lock() else { return };
         state.0 = (state.0 + steps as u64).min(self.total);
         let (done, observer) = &mut *state;

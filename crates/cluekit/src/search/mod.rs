@@ -25,6 +25,7 @@ mod objective;
 mod origin;
 mod path;
 mod plausibility;
+mod prepared;
 mod sparse;
 mod spread;
 mod summary;
@@ -42,6 +43,7 @@ pub use init::{InitScheme, Starts};
 pub use models::{Background, Inputs, Models};
 pub use objective::{DiversityTerm, Objective, UncertaintyWeights, Weighted};
 pub use plausibility::Ordinary;
+pub use prepared::{Prepared, Proposal};
 use serde::{Serialize, Serializer};
 
 /// Clues for one input at the most, so that a mistyped number is an error and not an allocation.

@@ -42,7 +42,7 @@ impl<'a> Models<'a> {
     }
 
     /// The encoder's mean, if it has the shape that was agreed on.
-    pub(super) fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
+    pub(crate) fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
         let expected = [x.dims()[0], self.generative.latent()];
         if expected[1] == 0 {
             return Err(Error::data("the generative model has no latent dimension to search in"));
@@ -51,12 +51,12 @@ impl<'a> Models<'a> {
     }
 
     /// The decoder's mean, if it has the shape that was agreed on.
-    pub(super) fn decode(&self, z: &Tensor<2>, width: usize) -> Result<Tensor<2>> {
+    pub(crate) fn decode(&self, z: &Tensor<2>, width: usize) -> Result<Tensor<2>> {
         checked("the output of the decoder", self.generative.decode(z)?, [z.dims()[0], width])
     }
 
     /// The predictive distribution, if it has the shape that was agreed on.
-    pub(super) fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
+    pub(crate) fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
         answer(self.predictor, x)
     }
 
@@ -88,7 +88,7 @@ pub struct Background {
 
 impl Background {
     /// The distance that an objective names.
-    pub(super) fn metric(&self, kind: Distance) -> Result<Metric> {
+    pub(crate) fn metric(&self, kind: Distance) -> Result<Metric> {
         match &self.metric {
             Some(metric) if metric.kind() == kind => Ok(metric.clone()),
             Some(metric) => {
@@ -167,6 +167,15 @@ impl Inputs {
     /// Numbers in each.
     pub fn width(&self) -> usize {
         self.width
+    }
+
+    /// Their true classes, where they are known.
+    pub fn classes(&self) -> Option<Vec<usize>> {
+        let class = |label: &Label| match label {
+            Label::Class(class) => Some(*class),
+            Label::Value(_) => None,
+        };
+        self.targets.as_ref()?.iter().map(class).collect()
     }
 
     /// All of them, row after row.

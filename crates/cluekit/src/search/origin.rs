@@ -8,6 +8,7 @@ use crate::diversity::Space;
 use crate::error::{Error, Result};
 use crate::model::Predictive;
 use crate::parallel::over_shards;
+use crate::prediction::{Prediction, summarised};
 use crate::tensor::{tensor, values};
 use crate::uncertainty::mean_prediction;
 
@@ -27,6 +28,8 @@ pub(super) struct Origin {
     pub decoded: Vec<f32>,
     /// The mean prediction f(x₀): probabilities, or a scaled value.
     pub prediction: Vec<f32>,
+    /// The same in the data's unit, with its uncertainty.
+    pub now: Prediction,
     /// Between which values each column stays; nothing where nothing is known of the columns.
     pub bounds: Option<Bounds>,
     /// Where the candidates stay.
@@ -64,6 +67,7 @@ pub(super) fn origins(
                 "the predictor answers with classes where values are due, or the reverse; name its task",
             ));
         }
+        let now = summarised(&predictive, models.task());
         let prediction = mean_prediction(&predictive);
         let (latent, outputs) = (z.dims()[1], prediction.dims()[1]);
         let (z, decoded, prediction) = (values(z), values(decoded), values(prediction));
@@ -77,6 +81,7 @@ pub(super) fn origins(
                     x: inputs.row(input).to_vec(),
                     decoded: slice(&decoded, row, width),
                     prediction: slice(&prediction, row, outputs),
+                    now: now[row].clone(),
                     bounds: bounds(search, models, inputs.row(input))
                         .map_err(|error| error.of_input(inputs.index(input)))?,
                     ball: match search.delta {

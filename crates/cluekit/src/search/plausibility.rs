@@ -5,8 +5,9 @@
 //! that hardly any training row reaches, an ELBO that nearly all exceed.
 
 use super::Models;
+use super::origin::Origin;
 use crate::error::Result;
-use crate::explanation::Plausibility;
+use crate::explanation::{Clue, Plausibility};
 use crate::parallel::over_shards;
 use crate::seed::Seed;
 use crate::tensor::{tensor, values};
@@ -54,6 +55,20 @@ impl Ordinary {
         });
         Ok(judged.collect())
     }
+}
+
+/// Writes the plausibility into every certificate; a clue that is no number has none.
+pub(super) fn judge(models: &Models, ordinary: &Ordinary, origins: &[Origin], sets: &mut [Vec<Clue>]) -> Result<()> {
+    let judged = over_shards(sets.len(), 1, |at| {
+        let rows: Vec<f32> = sets[at.start].iter().flat_map(|clue| clue.x.iter().copied()).collect();
+        ordinary.judge(models, &rows, origins[at.start].x.len(), origins[at.start].index)
+    });
+    for (set, judged) in sets.iter_mut().zip(judged) {
+        for (clue, plausibility) in set.iter_mut().zip(judged?) {
+            clue.plausibility = clue.x.iter().all(|value| value.is_finite()).then_some(plausibility);
+        }
+    }
+    Ok(())
 }
 
 /// Reconstruction error and ELBO of each row.

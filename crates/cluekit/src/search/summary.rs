@@ -117,6 +117,7 @@ mod tests {
             accepted,
             reason: None,
             plausibility: None,
+            mapper: None,
             delta: None,
             changes: vec![],
             x: vec![distance],

@@ -2,7 +2,6 @@
 
 use super::ExplainArgs;
 use super::delta::DeltaArg;
-use super::options::Method;
 use cluekit::Seed;
 use cluekit::data::Constraints;
 use cluekit::explanation::{Clue, Explanation};
@@ -13,7 +12,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct Document {
     /// The method's name.
-    pub method: Method,
+    pub method: String,
     /// Where randomness came from.
     pub seed: Seed,
     /// Every setting.
@@ -72,7 +71,7 @@ impl Document {
             _ => vec![],
         };
         let sweep = radii.iter().map(|&delta| SweepRow::of(delta, &explanations)).collect();
-        Self { method: args.method, seed, settings: search.clone(), constraints, sweep, explanations }
+        Self { method: args.method.name().into(), seed, settings: search.clone(), constraints, sweep, explanations }
     }
 }
 

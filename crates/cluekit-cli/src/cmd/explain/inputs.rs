@@ -38,6 +38,11 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
+    /// The inputs of a split above an uncertainty, at most so many.
+    pub fn above(above: f32, top: Option<usize>, split: Split) -> Self {
+        Self { inputs: vec![], top, above: Some(above), class: None, file: None, split }
+    }
+
     /// Whether the inputs come from a file of their own.
     pub fn are_from_a_file(&self) -> bool {
         self.file.is_some()

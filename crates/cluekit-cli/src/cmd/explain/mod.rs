@@ -1,11 +1,11 @@
 //! `clue explain`: what would have to change in an input for the model to become certain.
 
 mod delta;
-mod document;
-mod inputs;
-mod options;
-mod output;
-mod threshold;
+pub mod document;
+pub mod inputs;
+pub mod options;
+pub mod output;
+pub mod threshold;
 
 use super::run::{Run, RunArgs, Split};
 use crate::progress::Bar;

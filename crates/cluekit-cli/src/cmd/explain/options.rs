@@ -13,7 +13,6 @@ use cluekit::search::{
     UncertaintyWeights, Weighted,
 };
 use cluekit::uncertainty::Uncertainty;
-use serde::Serialize;
 use std::path::PathBuf;
 
 /// Clues for each input of δ-CLUE and ∇-CLUE when nothing is said.
@@ -22,8 +21,7 @@ const COUNT: usize = 10;
 const DIVERSITY_WEIGHT: f32 = 1.0;
 
 /// The methods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Method {
     /// One search from the input, without a ball.
     Clue,
@@ -31,6 +29,17 @@ pub enum Method {
     Delta,
     /// ∇-CLUE: many searches within a ball, held apart.
     Nabla,
+}
+
+impl Method {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clue => "clue",
+            Self::Delta => "delta",
+            Self::Nabla => "nabla",
+        }
+    }
 }
 
 /// The options of a search.

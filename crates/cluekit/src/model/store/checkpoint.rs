@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// A folder for snapshots.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
-    folder: PathBuf,
+    folder: Option<PathBuf>,
 }
 
 /// Arrays and numbers under names.
@@ -29,30 +29,40 @@ impl Checkpoint {
     /// Snapshots in `folder`, which is created.
     pub fn in_folder(folder: &Path) -> Result<Self> {
         create_folder(folder)?;
-        Ok(Self { folder: folder.to_owned() })
+        Ok(Self { folder: Some(folder.to_owned()) })
+    }
+
+    /// Keeps nothing: for what is trained in minutes.
+    pub fn none() -> Self {
+        Self { folder: None }
     }
 
     /// Replaces the snapshot called `name`.
     pub fn save(&self, name: &str, snapshot: &Snapshot) -> Result<()> {
-        write_whole(&self.path(name), &snapshot.to_bytes())
+        match self.path(name) {
+            Some(path) => write_whole(&path, &snapshot.to_bytes()),
+            None => Ok(()),
+        }
     }
 
     /// The snapshot called `name`, if there is one.
     pub fn load(&self, name: &str) -> Result<Option<Snapshot>> {
-        let path = self.path(name);
-        if path.exists() { Snapshot::read(&path).map(Some) } else { Ok(None) }
+        match self.path(name).filter(|path| path.exists()) {
+            Some(path) => Snapshot::read(&path).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Removes every snapshot: the run is done.
     pub fn clear(&self) -> Result<()> {
-        match self.folder.exists() {
-            true => fs::remove_dir_all(&self.folder).map_err(Error::writing(&self.folder)),
-            false => Ok(()),
+        match self.folder.as_ref().filter(|folder| folder.exists()) {
+            Some(folder) => fs::remove_dir_all(folder).map_err(Error::writing(folder)),
+            None => Ok(()),
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{}.safetensors", name.replace(' ', "-")))
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(format!("{}.safetensors", name.replace(' ', "-"))))
     }
 }
 

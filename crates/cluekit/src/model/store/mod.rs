@@ -4,5 +4,6 @@
 
 pub mod checkpoint;
 pub mod files;
+pub mod mappers;
 pub mod run;
 pub mod weights;

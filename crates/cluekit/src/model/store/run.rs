@@ -4,11 +4,12 @@
 
 use super::checkpoint::Checkpoint;
 use super::files::{create_folder, write_whole};
-use super::weights::{Arrays, write_weights};
+use super::mappers::Mappers;
+use super::weights::{Arrays, write_weights, write_weights_with_note};
 use crate::data::{Request, Schema, Source, sha256_hex};
 use crate::error::{Error, Result};
 use crate::model::mlp::{Head, Mlp};
-use crate::model::parameters::Parameters;
+use crate::model::parameters::{Layout, Parameters};
 use crate::model::plan::{Architecture, Plan, flatten};
 use crate::model::stacked::{Stacked, stacked_layout};
 use crate::model::training::Trainable;
@@ -27,8 +28,12 @@ const SCHEMA: &str = "schema.toml";
 /// The files whose hashes `run.toml` holds.
 const HASHED: [&str; 3] = [SCHEMA, "generative.safetensors", "predictor.safetensors"];
 
+/// What the predictor says of the training rows, kept because it takes long to ask.
+const PREDICTIONS: &str = "predictions.safetensors";
+
 /// What else a run may hold; a new run in the same folder begins without it.
-const RESULTS: [&str; 5] = ["run.toml", "checkpoint", "measure", "explanations", "uncertainty.svg"];
+const RESULTS: [&str; 7] =
+    ["run.toml", "checkpoint", "measure", "explanations", "mappers", PREDICTIONS, "uncertainty.svg"];
 
 /// What `run.toml` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -264,6 +269,28 @@ impl RunFolder {
         let network = VaeNetwork::new(&shape, schema)?;
         let parameters = arrays.matching(network.layout().clone())?;
         Ok(Vae::new(network, &parameters))
+    }
+
+    /// The hashes of the files that both models lie in.
+    pub fn model_hashes(&self) -> Result<BTreeMap<String, String>> {
+        let models = HASHED.into_iter().filter(|name| *name != SCHEMA);
+        models.map(|name| Ok((name.to_owned(), self.hash(name)?))).collect()
+    }
+
+    /// Keeps what was computed from the run's models, under a key that says from what.
+    pub fn write_predictions(&self, predictions: &Parameters, key: &str) -> Result<()> {
+        write_weights_with_note(&self.file(PREDICTIONS), predictions, Some(key))
+    }
+
+    /// What was kept under this key, if it is there and whole.
+    pub fn predictions(&self, layout: Layout, key: &str) -> Option<Parameters> {
+        let arrays = Arrays::read(&self.file(PREDICTIONS)).ok().filter(|arrays| arrays.note() == Some(key))?;
+        arrays.matching(Arc::new(layout)).ok()
+    }
+
+    /// The folder of the mappers.
+    pub fn mappers(&self) -> Mappers {
+        Mappers::in_folder(self.file("mappers"))
     }
 
     fn text(&self, name: &str) -> Result<String> {

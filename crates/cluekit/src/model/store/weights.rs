@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::model::parameters::{Layout, Parameters};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,14 +13,23 @@ use std::sync::Arc;
 /// Differences named in one message; a file of another model would otherwise list hundreds.
 const MOST_DIFFERENCES: usize = 6;
 
+/// The key of the text that may lie in a file beside its arrays.
+const NOTE: &str = "cluekit";
+
 /// Writes parameters under their names.
 pub fn write_weights(path: &Path, parameters: &Parameters) -> Result<()> {
+    write_weights_with_note(path, parameters, None)
+}
+
+/// Writes parameters under their names, and beside them a text.
+pub fn write_weights_with_note(path: &Path, parameters: &Parameters, note: Option<&str>) -> Result<()> {
     let bytes: Vec<u8> = parameters.values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let views = parameters.layout().entries().iter().map(|entry| {
         let data = &bytes[4 * entry.range().start..4 * entry.range().end];
         (&entry.name, TensorView::new(Dtype::F32, entry.shape.clone(), data).expect("the layout's own bytes"))
     });
-    write_whole(path, &safetensors::serialize(views, None).expect("names and shapes come from a layout"))
+    let note = note.map(|note| HashMap::from([(NOTE.to_owned(), note.to_owned())]));
+    write_whole(path, &safetensors::serialize(views, note).expect("names and shapes come from a layout"))
 }
 
 /// The arrays of a weights file.
@@ -28,6 +37,7 @@ pub fn write_weights(path: &Path, parameters: &Parameters) -> Result<()> {
 pub struct Arrays {
     path: PathBuf,
     arrays: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
+    note: Option<String>,
 }
 
 impl Arrays {
@@ -60,12 +70,19 @@ impl Arrays {
             }
             arrays.insert(name.to_owned(), (view.shape().to_vec(), values));
         }
-        Ok(Self { path: path.to_owned(), arrays })
+        let (_, header) = SafeTensors::read_metadata(&bytes).expect("it was read a moment ago");
+        let note = header.metadata().as_ref().and_then(|texts| texts.get(NOTE).cloned());
+        Ok(Self { path: path.to_owned(), arrays, note })
     }
 
     /// The file they came from.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The text that lies beside them.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// How many layers are numbered behind `prefix`: one more than the largest number, even where one is missing.

@@ -147,8 +147,8 @@ impl Trainable for VaeNetwork {
     }
 
     /// −Σ ELBO.
-    fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Tensor<1> {
-        self.elbo(weights, &batch.x, rng).sum().neg()
+    fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Result<Tensor<1>> {
+        Ok(self.elbo(weights, &batch.x, rng).sum().neg())
     }
 }
 

@@ -5,7 +5,6 @@
 
 mod header;
 mod panel;
-mod picture;
 
 use super::layout::EDGE;
 use super::svg::Svg;
@@ -33,7 +32,7 @@ pub fn strip(explanation: &Explanation, image: &Image, classes: &[String], most:
     let panels = panel::panels(explanation, classes, most);
     let sheet = Sheet::of(&panels, image);
     let title = wording::heading(&explanation.input, classes, "", "");
-    let header = Header::of(&title, (sheet.clues, explanation.clues.len()), sheet.width - 2.0 * EDGE);
+    let header = Header::of(&title, (sheet.clues, explanation.clues.len()), sheet.width);
     let mut svg = Svg::new(sheet.width, header.height() + sheet.height() + EDGE, &title);
     header.draw(&mut svg);
     for (index, panel) in panels.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! One picture with what is written around it.
 
 use super::super::colour::Colour;
+use super::super::picture::{UNKNOWN, difference, picture};
 use super::super::plot::{LABEL_SIZE, TICK_SIZE};
 use super::super::svg::{Anchor, Frame, Paint, Style, Svg, TextStyle};
 use super::super::text::{shortened, text_width};
 use super::super::wording;
-use super::picture::{UNKNOWN, difference, picture};
 use super::{GAP, SIDE, Sheet};
 use crate::explanation::{Clue, Explanation, Label};
 

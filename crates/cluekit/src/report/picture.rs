@@ -2,8 +2,8 @@
 //!
 //! Values are shares of full intensity. What lies outside 0 to 1 is clipped; what is no number is mid grey.
 
-use super::super::colour::{Colour, ColourMap};
-use super::super::raster::{colours_png, enlarged, pixels_a_side, shade, shades_png};
+use super::colour::{Colour, ColourMap};
+use super::raster::{colours_png, enlarged, pixels_a_side, shade, shades_png};
 use crate::data::Image;
 
 /// Pixels on the longer side of a small image: twice what is shown, for fine screens.
@@ -27,8 +27,18 @@ pub(super) fn picture(x: &[f32], image: &Image) -> Vec<u8> {
 
 /// The PNG of `x − original`, its mean over the channels, in [`DIFFERENCES`]; what is no number is transparent.
 pub(super) fn difference(x: &[f32], original: &[f32], image: &Image) -> Vec<u8> {
+    shaded(&changes(x, original, image), FULL, image)
+}
+
+/// How much brighter each pixel of `x` is than that of `original`, its mean over the channels.
+pub(super) fn changes(x: &[f32], original: &[f32], image: &Image) -> Vec<f64> {
     let change = |pixel: usize| mean_level(x, image, pixel) - mean_level(original, image, pixel);
-    let cells: Vec<u8> = (0..image.height * image.width).map(|pixel| shade(0.5 + 0.5 * change(pixel) / FULL)).collect();
+    (0..image.height * image.width).map(change).collect()
+}
+
+/// The PNG of `changes` in [`DIFFERENCES`], a change of `full` in its full colour; what is no number is transparent.
+pub(super) fn shaded(changes: &[f64], full: f64, image: &Image) -> Vec<u8> {
+    let cells: Vec<u8> = changes.iter().map(|change| shade(0.5 + 0.5 * change / full)).collect();
     let times = times(image);
     shades_png(&enlarged(&cells, image.width, times), image.width * times, DIFFERENCES)
 }
@@ -64,7 +74,7 @@ fn level(x: &[f32], image: &Image, channel: usize, pixel: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::raster::decoded;
+    use super::super::raster::decoded;
     use super::*;
 
     /// The pixels of a decoded PNG, without those that only enlarge it.
@@ -103,6 +113,16 @@ mod tests {
         assert_eq!(shown[1], [blue.red, blue.green, blue.blue, 255]);
         assert_eq!(shown[2], [246, 246, 246, 255]);
         assert_eq!(shown[3][3], 0, "what is no number is transparent");
+    }
+
+    #[test]
+    fn a_full_change_has_the_full_colour_and_half_of_it_half() {
+        let image = image(1, 1, 3);
+        assert_eq!(changes(&[0.75, 0.0, 1.0], &[0.5, 0.0, 2.0], &image), [0.25, 0.0, 0.0]);
+        let shown = cells(&shaded(&[0.2, 0.1, 0.0], 0.2, &image), &image);
+        // The middle of 255 shades is shade 127, so a half is shade 191 of 254.
+        let expected = [1.0, 191.0 / 254.0, 0.5].map(|share| DIFFERENCES.at(share));
+        assert_eq!(shown, expected.map(|c| [c.red, c.green, c.blue, 255]));
     }
 
     #[test]

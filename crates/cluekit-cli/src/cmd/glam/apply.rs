@@ -1,0 +1,227 @@
+//! `clue glam apply`: counterfactuals in one call.
+
+use super::groups::GroupArgs;
+use super::studio::{CostArgs, Studio};
+use crate::cmd::explain::document::{Document, tally};
+use crate::cmd::explain::inputs::{InputArgs, class_named};
+use crate::cmd::explain::options::ConstraintArgs;
+use crate::cmd::explain::output;
+use crate::cmd::run::RunArgs;
+use crate::progress::Bar;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use cluekit::amortise::{Ask, Encoded, Fitted, LearnFrom, Method, Recipe, Workshop, cheapest_first};
+use cluekit::model::store::files::create_folder;
+use cluekit::observer::Observer;
+use cluekit::search::{Background, Convergence, Inputs, Models, Ordinary, Prepared, Proposal, Search};
+use cluekit::{Error, Seed};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The method that takes the cheapest of everything.
+const BEST: &str = "best";
+
+/// Explain uncertain inputs with fitted mappers or baselines, in one call instead of a search.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  clue glam apply runs/mnist --top 8
+  clue glam apply runs/mnist --method neural --above 0.5 --out clues
+  clue glam apply runs/mnist --method neural --lambda-x 0.1 --inputs 17,42 --json
+  clue glam apply runs/mnist --method neural --refine 5 --top 8
+  clue glam apply runs/credit --method best --own-class
+
+Methods: the name of a fitted mapper (glam, clusters, scaled, affine, neural, or what --name said), a baseline
+(reconstruction, input-dbm, latent-dbm, input-nn, latent-nn), or `best`: the cheapest of all of them.
+
+Nobody knows the class of an uncertain input, so there is a counterfactual for each of its most
+probable classes, the cheapest first. Each carries the same certificate as those of `clue explain`.
+
+Exit code 3: done, but at least one input has no accepted counterfactual.")]
+pub struct ApplyArgs {
+    #[command(flatten)]
+    run: RunArgs,
+    /// A fitted mapper by its name, a baseline, or best.
+    #[arg(long, value_name = "NAME", default_value = "glam")]
+    method: String,
+    #[command(flatten)]
+    inputs: InputArgs,
+    /// How many of the most probable classes to try for each input.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    classes: usize,
+    /// Only the true class of each input, or the predicted one where that is unknown.
+    #[arg(long, conflicts_with_all = ["classes", "towards"])]
+    own_class: bool,
+    /// Only these classes, by their names.
+    #[arg(long, value_name = "CLASS", value_delimiter = ',', conflicts_with = "classes")]
+    towards: Vec<String>,
+    /// Steps of CLUE that start at each answer.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    refine: usize,
+    /// Of those steps.
+    #[arg(long, value_name = "V", default_value_t = 0.1, allow_hyphen_values = true)]
+    learning_rate: f32,
+    #[command(flatten)]
+    cost: CostArgs,
+    #[command(flatten)]
+    groups: GroupArgs,
+    #[command(flatten)]
+    constraints: ConstraintArgs,
+    /// Where all randomness comes from.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Leave out the plausibility of counterfactuals, which looks at some training rows first.
+    #[arg(long)]
+    no_plausibility: bool,
+    /// A folder for results as files: JSON, JSON lines, NumPy, Parquet, pictures or change lists.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON document instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `clue glam apply`.
+pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
+    let mut studio = Studio::open(&args.run)?;
+    studio.run.schema.constraints = args.constraints.on(&studio.run.schema)?;
+    studio.run.schema.constraints.validate(&studio.run.schema)?;
+    let studio = studio;
+    let ask = args.ask(&studio)?;
+    let search = Search {
+        convergence: Convergence::never_before(args.refine),
+        learning_rate: args.learning_rate,
+        ..studio.search(&args.cost)?
+    };
+    search.validate()?;
+    if let Some(folder) = &args.out {
+        create_folder(folder)?;
+    }
+    let mappers = args.mappers(&studio, &search, quiet)?;
+    let models = studio.models();
+    let inputs = args.inputs.choose(&studio.run, Some(&studio.dataset), search.accept_by)?;
+    let seed = Seed(args.seed);
+    let train = &studio.dataset.train;
+    let background = Background {
+        ordinary: match args.no_plausibility {
+            true => None,
+            false => Some(Ordinary::among(&models, &train.x, train.width, seed)?),
+        },
+        ..studio.background(&args.cost)?
+    };
+    let prepared = search.prepare(&models, &background, &inputs)?;
+    let rows = encoded(&prepared, &inputs);
+    let proposals = proposals(&mappers, &models, &rows, &ask, args.cost.lambda_x)?;
+    let mut bar = Bar::new(quiet);
+    let mut sets = prepared.refine(&proposals, &mut bar)?;
+    cheapest_first(&mut sets);
+    let advice = sets.iter().map(|set| args.advice(set)).collect();
+    let explanations = prepared.explanations(sets, advice, seed)?;
+    bar.finished("applied", &tally(&explanations));
+    let constraints = studio.run.schema.constraints.clone();
+    let document = Document { method: args.method, seed, settings: search, constraints, sweep: vec![], explanations };
+    if let Some(folder) = &args.out {
+        output::write_files(folder, &document, &studio.run.schema)
+            .with_context(|| format!("writing results into {}", folder.display()))?;
+    }
+    output::print(&document, &studio.run.schema, args.json)?;
+    let unexplained = document.explanations.iter().any(|explanation| explanation.accepted().next().is_none());
+    Ok(if unexplained { ExitCode::from(3) } else { ExitCode::SUCCESS })
+}
+
+/// Inputs as mappers see them.
+pub fn encoded(prepared: &Prepared, inputs: &Inputs) -> Encoded {
+    let latent = if prepared.is_empty() { 1 } else { prepared.z(0).len() };
+    Encoded {
+        x: inputs.x().to_vec(),
+        width: inputs.width(),
+        z: (0..prepared.len()).flat_map(|input| prepared.z(input).to_vec()).collect(),
+        latent,
+        predictions: (0..prepared.len()).map(|input| prepared.prediction(input).clone()).collect(),
+        classes: inputs.classes(),
+    }
+}
+
+/// What several mappers propose for each input, one after another.
+pub fn proposals(
+    mappers: &[(String, Fitted)],
+    models: &Models,
+    rows: &Encoded,
+    ask: &Ask,
+    lambda_x: f32,
+) -> Result<Vec<Vec<Proposal>>> {
+    let mut all = vec![Vec::new(); rows.len()];
+    for (name, fitted) in mappers {
+        for (all, new) in all.iter_mut().zip(fitted.propose(models, rows, ask, lambda_x, name)?) {
+            all.extend(new);
+        }
+    }
+    Ok(all)
+}
+
+impl ApplyArgs {
+    fn ask(&self, studio: &Studio) -> Result<Ask> {
+        if self.own_class {
+            return Ok(Ask::OwnClass);
+        }
+        if !self.towards.is_empty() {
+            let classes = studio.run.schema.target.task.classes();
+            let named = self.towards.iter().map(|name| class_named(name, classes));
+            return Ok(Ask::Classes(named.collect::<Result<_>>()?));
+        }
+        match self.classes {
+            0 => bail!(Error::setting("classes", "is 0; try at least the most probable one")),
+            count => Ok(Ask::MostProbable(count)),
+        }
+    }
+
+    /// The mappers that were asked for.
+    fn mappers(&self, studio: &Studio, search: &Search, quiet: bool) -> Result<Vec<(String, Fitted)>> {
+        let baseline: Option<Method> = self.method.parse::<Method>().ok().filter(|method| method.is_baseline());
+        let wanted = match baseline {
+            Some(method) => vec![method],
+            None if self.method == BEST => Method::ALL.into_iter().filter(|method| method.is_baseline()).collect(),
+            None => {
+                if !self.groups.are_default() {
+                    bail!(Error::setting(
+                        "method",
+                        "a fitted mapper has its own groups; leave the options of groups out"
+                    ));
+                }
+                return Ok(vec![(self.method.clone(), studio.load(&self.method)?)]);
+            }
+        };
+        let pairs = self.groups.pairs(&studio.run.schema, &studio.dataset.train)?;
+        let [train, validation] =
+            studio.rows(GroupArgs::classes(&pairs).filter(|_| !self.groups.are_default()).as_deref())?;
+        let models = studio.models();
+        let background = studio.background(&self.cost)?;
+        let thresholds = self.groups.thresholds(search.threshold, search.accept_by);
+        let rows = [&train, &validation];
+        let mut workshop = Workshop::new(&models, search, &background, rows, thresholds, Seed(self.seed));
+        let mut mappers = Vec::new();
+        for method in wanted {
+            let recipe = Recipe::new(method, LearnFrom::Data);
+            mappers.push((method.name().to_owned(), workshop.fit(&recipe, &pairs, &mut Bar::new(quiet))?));
+        }
+        if self.method == BEST {
+            for name in studio.run.folder.mappers().names()? {
+                mappers.push((name.clone(), studio.load(&name)?));
+            }
+        }
+        Ok(mappers)
+    }
+
+    /// What to try for an input without an accepted counterfactual.
+    fn advice(&self, clues: &[cluekit::explanation::Clue]) -> Option<String> {
+        if clues.iter().any(|clue| clue.accepted) {
+            return None;
+        }
+        Some(match clues.is_empty() {
+            true => {
+                "no mapper serves this input: none was fitted for its classes; try --classes, or fit another".into()
+            }
+            false if self.refine == 0 => "try --refine 5, another --method, or `clue explain`".into(),
+            false => "try more steps of --refine, another --method, or `clue explain`".into(),
+        })
+    }
+}

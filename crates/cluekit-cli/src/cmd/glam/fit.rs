@@ -1,0 +1,260 @@
+//! `clue glam fit`: learns mappers and saves them in the run.
+
+use super::groups::GroupArgs;
+use super::studio::{CostArgs, Studio};
+use crate::cmd::run::RunArgs;
+use crate::progress::Bar;
+use crate::table::{json, table};
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use cluekit::amortise::{Fitted, Fitting, LearnFrom, Mapper, Method, NeuralPlan, Recipe, Scheme, Workshop};
+use cluekit::model::store::mappers::Mappers;
+use cluekit::observer::Observer;
+use cluekit::{Error, Seed};
+use serde::Serialize;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Learn a change for each group of uncertain inputs, and save it in the run.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  clue glam fit runs/mnist --from 4 --to 4              uncertain 4s to certain 4s, as in the paper
+  clue glam fit runs/mnist --learn-from clues --name glam-3
+  clue glam fit runs/mnist --mapper neural
+  clue glam fit runs/credit --where \"AGE < 30\" --scheme within
+  clue glam fit runs/credit --by EDUCATION --mapper clusters
+
+Mappers:
+  glam      one translation of latent codes, learned by Eq. 2 of the paper
+  clusters  one for each cluster of the uncertain codes; how many is chosen on validation rows
+  scaled    one translation whose length is chosen for each input
+  affine    a matrix and a translation
+  neural    a network, trained on uncertainty and distance directly, with the class as a condition")]
+pub struct FitArgs {
+    #[command(flatten)]
+    run: RunArgs,
+    /// What to learn.
+    #[arg(long, value_enum, default_value = "glam")]
+    mapper: MapperArg,
+    #[command(flatten)]
+    groups: GroupArgs,
+    #[command(flatten)]
+    cost: CostArgs,
+    /// Where certain examples come from: training rows (GLAM 1), or the CLUEs of uncertain ones (GLAM 2 and 3).
+    #[arg(long, value_enum, default_value = "data")]
+    learn_from: LearnFromArg,
+    /// Weight of the distance in the search of those CLUEs: 0 for GLAM 2 [default: that of --lambda-x, GLAM 3].
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    clues_lambda_x: Option<f32>,
+    /// Weight of the translation's own size in Eq. 2 [default: the best of several on validation rows].
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    lambda_theta: Option<f32>,
+    /// Clusters at the most.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    clusters: usize,
+    /// A TOML file with settings of the neural mapper, such as `width = 400`.
+    #[arg(long, value_name = "FILE")]
+    neural: Option<PathBuf>,
+    /// What the mapper is called in the run [default: its kind].
+    #[arg(long)]
+    name: Option<String>,
+    /// Where all randomness comes from.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print one JSON document instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What can be learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MapperArg {
+    Glam,
+    Clusters,
+    Scaled,
+    Affine,
+    Neural,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LearnFromArg {
+    Data,
+    Clues,
+}
+
+impl From<MapperArg> for Method {
+    fn from(mapper: MapperArg) -> Self {
+        match mapper {
+            MapperArg::Glam => Self::Glam,
+            MapperArg::Clusters => Self::Clusters,
+            MapperArg::Scaled => Self::Scaled,
+            MapperArg::Affine => Self::Affine,
+            MapperArg::Neural => Self::Neural,
+        }
+    }
+}
+
+/// Runs `clue glam fit`.
+pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
+    let method = Method::from(args.mapper);
+    let name = args.name.clone().unwrap_or_else(|| method.name().into());
+    Mappers::check_name(&name)?;
+    let studio = Studio::open(&args.run)?;
+    let schema = &studio.run.schema;
+    let groups = match method {
+        Method::Neural if args.groups.are_default() => &GroupArgs::of_scheme(Scheme::AnyToClass),
+        _ => &args.groups,
+    };
+    let pairs = groups.pairs(schema, &studio.dataset.train)?;
+    let recipe = args.recipe(method)?;
+    let search = studio.search(&args.cost)?;
+    let background = studio.background(&args.cost)?;
+    let classes = if method == Method::Neural { None } else { GroupArgs::classes(&pairs) };
+    let [train, validation] = studio.rows(classes.as_deref())?;
+    let models = studio.models();
+    let thresholds = groups.thresholds(search.threshold, search.accept_by);
+    let seed = Seed(args.seed);
+    let mut bar = Bar::new(quiet);
+    let mut workshop = Workshop::new(&models, &search, &background, [&train, &validation], thresholds, seed);
+    let fitted = workshop.fit(&recipe, &pairs, &mut bar)?;
+    bar.finished(method.name(), &format!("fitted for {}", groups_of(fitted.fittings.len())));
+    studio.save(&fitted, &name, seed)?;
+    let document = Document::new(&studio, &name, &fitted);
+    let mut out = std::io::stdout().lock();
+    match args.json {
+        true => out.write_all(&json(&document)?)?,
+        false => out.write_all(document.text().as_bytes())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn groups_of(count: usize) -> String {
+    if count == 1 { "one pair of groups".into() } else { format!("{count} pairs of groups") }
+}
+
+impl FitArgs {
+    fn recipe(&self, method: Method) -> Result<Recipe> {
+        if method == Method::Neural && (self.learn_from == LearnFromArg::Clues || self.lambda_theta.is_some()) {
+            bail!(Error::setting("mapper", "neural needs no CLUEs and has no lambda-theta; leave these options out"));
+        }
+        if self.neural.is_some() && method != Method::Neural {
+            bail!(Error::setting("neural", "is for --mapper neural; choose it, or leave the file out"));
+        }
+        if self.clues_lambda_x.is_some() && self.learn_from == LearnFromArg::Data {
+            bail!(Error::setting("clues-lambda-x", "is for --learn-from clues; choose it, or leave this out"));
+        }
+        let learn_from = match self.learn_from {
+            LearnFromArg::Data => LearnFrom::Data,
+            LearnFromArg::Clues => LearnFrom::Clues(self.clues_lambda_x.unwrap_or(self.cost.lambda_x)),
+        };
+        let mut neural = NeuralPlan { lambda_x: self.cost.lambda_x, ..NeuralPlan::default() };
+        if let Some(path) = &self.neural {
+            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            neural = toml::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
+        }
+        if method == Method::Neural {
+            neural.validate()?;
+        } else {
+            neural = NeuralPlan::default();
+        }
+        Ok(Recipe {
+            lambda_theta: self.lambda_theta,
+            most_clusters: self.clusters,
+            neural,
+            ..Recipe::new(method, learn_from)
+        })
+    }
+}
+
+/// What was fitted.
+#[derive(Serialize)]
+pub struct Document {
+    name: String,
+    method: Method,
+    learn_from: LearnFrom,
+    file: PathBuf,
+    groups: Vec<GroupRow>,
+}
+
+#[derive(Serialize)]
+struct GroupRow {
+    name: String,
+    uncertain: usize,
+    certain: usize,
+    uncertain_above: f32,
+    certain_below: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lambda_theta: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clusters: Option<usize>,
+    /// ‖θ‖₂, where there is one translation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<f64>,
+    notes: Vec<String>,
+}
+
+impl Document {
+    fn new(studio: &Studio, name: &str, fitted: &Fitted) -> Self {
+        let classes = studio.run.schema.target.task.classes();
+        let length = |theta: &[f32]| theta.iter().map(|t| f64::from(*t).powi(2)).sum::<f64>().sqrt();
+        let row = |fitting: &Fitting| GroupRow {
+            name: fitting.pair.name(classes),
+            uncertain: fitting.uncertain,
+            certain: fitting.certain,
+            uncertain_above: fitting.uncertain_above,
+            certain_below: fitting.certain_below,
+            lambda_theta: fitting.lambda_theta,
+            clusters: match &fitting.mapper {
+                Mapper::Clusters { translations, .. } => Some(translations.len()),
+                _ => None,
+            },
+            length: match &fitting.mapper {
+                Mapper::Latent(map) if fitted.method == Method::Glam => Some(length(&map.parameters().values)),
+                Mapper::Scaled(theta) => Some(length(theta)),
+                _ => None,
+            },
+            notes: fitting.notes.clone(),
+        };
+        Self {
+            name: name.into(),
+            method: fitted.method,
+            learn_from: fitted.learn_from,
+            file: studio.run.folder.mappers().path(name),
+            groups: fitted.fittings.iter().map(row).collect(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let number =
+            |value: Option<f64>, digits: usize| value.map_or(String::new(), |value| format!("{value:.digits$}"));
+        let row = |group: &GroupRow| {
+            vec![
+                group.name.clone(),
+                group.uncertain.to_string(),
+                group.certain.to_string(),
+                format!("{:.3}", group.uncertain_above),
+                format!("{:.3}", group.certain_below),
+                group.lambda_theta.map_or(String::new(), |lambda| lambda.to_string()),
+                group.clusters.map_or(String::new(), |clusters| clusters.to_string()),
+                number(group.length, 2),
+            ]
+        };
+        let mut rows: Vec<Vec<String>> = self.groups.iter().map(row).collect();
+        let mut headings =
+            vec!["group", "uncertain", "certain", "above", "below", "lambda-theta", "clusters", "length"];
+        for column in (5..8).rev() {
+            if rows.iter().all(|row| row[column].is_empty()) {
+                headings.remove(column);
+                rows.iter_mut().for_each(|row| drop(row.remove(column)));
+            }
+        }
+        let mut text = table(&headings, &rows);
+        for group in &self.groups {
+            for note in &group.notes {
+                text += &format!("note on {}: {note}\n", group.name);
+            }
+        }
+        text + &format!("saved as {}\n", self.file.display())
+    }
+}

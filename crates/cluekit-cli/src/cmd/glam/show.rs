@@ -1,0 +1,276 @@
+//! `clue glam show`: the global explanation for a person.
+
+use super::apply::encoded;
+use super::studio::{CostArgs, Studio};
+use crate::cmd::explain::inputs::class_named;
+use crate::cmd::run::RunArgs;
+use crate::table::json;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use cluekit::amortise::{Encoded, Fitted, Fitting, GlobalChange, cheapest_first};
+use cluekit::data::Schema;
+use cluekit::explanation::{Clue, Label};
+use cluekit::measure::{MeanInterval, Outcome, Reach};
+use cluekit::model::store::files::{create_folder, write_whole};
+use cluekit::report::{FeatureShift, TranslationExample, TranslationPicture, shift_table, translation_picture};
+use cluekit::search::{Background, Inputs, Models, Search};
+use cluekit::{Error, Seed};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Inputs shown beside a translation.
+const EXAMPLES: usize = 6;
+/// Features listed for a translation.
+const MOST_FEATURES: usize = 12;
+
+/// Show what a fitted mapper changes, and how far that reaches on inputs it has never seen.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  clue glam show runs/mnist --out global          a picture for each pair of groups
+  clue glam show runs/credit --method clusters    feature changes in the data's units
+
+Every figure is a mean over uncertain test inputs of the group, with a 95 % interval from
+resampling them.")]
+pub struct ShowArgs {
+    #[command(flatten)]
+    run: RunArgs,
+    /// The name of a fitted mapper.
+    #[arg(long, value_name = "NAME", default_value = "glam")]
+    method: String,
+    /// Only mappers that lead from or to this class.
+    #[arg(long, value_name = "CLASS")]
+    class: Option<String>,
+    #[command(flatten)]
+    cost: CostArgs,
+    /// Where resampling is drawn from.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// A folder for pictures and global.json.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON document instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The document that `--json` prints.
+#[derive(Serialize)]
+struct Document {
+    method: String,
+    threshold: f32,
+    groups: Vec<GlobalExplanation>,
+}
+
+/// What one mapper does to its group.
+#[derive(Serialize)]
+struct GlobalExplanation {
+    name: String,
+    /// Uncertain test inputs are those above this.
+    uncertain_above: f32,
+    /// On held-out inputs; nothing when there are none.
+    reach: Option<Reach>,
+    /// Of a table.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<FeatureShift>,
+    #[serde(skip)]
+    picture: Option<String>,
+}
+
+/// Runs `clue glam show`.
+pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
+    let studio = Studio::open(&args.run)?;
+    let fitted = studio.load(&args.method)?;
+    let fitted = args.chosen(fitted, studio.run.schema.target.task.classes())?;
+    if let Some(folder) = &args.out {
+        create_folder(folder)?;
+    }
+    let search = studio.search(&args.cost)?;
+    let background = studio.background(&args.cost)?;
+    tracing::info!("predicting {} test rows …", studio.dataset.test.len());
+    let models = studio.models();
+    let test = Encoded::of(&models, studio.dataset.test.clone())?;
+    let scene = Scene { models: &models, search: &search, background: &background, test: &test, seed: Seed(args.seed) };
+    let groups = fitted.fittings.iter().map(|fitting| scene.explain(fitting, &args)).collect::<Result<Vec<_>>>()?;
+    let document = Document { method: args.method.clone(), threshold: search.threshold, groups };
+    if let Some(folder) = &args.out {
+        let write = |name: &str, bytes: &[u8]| write_whole(&folder.join(name), bytes);
+        write("global.json", &json(&document)?).context("writing the global explanation")?;
+        write("global.txt", document.text().as_bytes())?;
+        for (i, group) in document.groups.iter().enumerate() {
+            if let Some(picture) = &group.picture {
+                write(&format!("group-{i}.svg"), picture.as_bytes())?;
+            }
+        }
+    }
+    let mut out = std::io::stdout().lock();
+    match args.json {
+        true => out.write_all(&json(&document)?)?,
+        false => out.write_all(document.text().as_bytes())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl ShowArgs {
+    fn chosen(&self, mut fitted: Fitted, classes: &[String]) -> Result<Fitted> {
+        let Some(name) = &self.class else { return Ok(fitted) };
+        let class = Some(class_named(name, classes)?);
+        fitted.fittings.retain(|fitting| fitting.pair.from.class == class || fitting.pair.to.class == class);
+        if fitted.fittings.is_empty() {
+            bail!(Error::setting("class", format!("`{}` has no mapper from or to `{name}`", self.method)));
+        }
+        Ok(fitted)
+    }
+}
+
+/// What every group is looked at with.
+struct Scene<'a> {
+    models: &'a Models<'a>,
+    search: &'a Search,
+    background: &'a Background,
+    test: &'a Encoded,
+    seed: Seed,
+}
+
+impl Scene<'_> {
+    fn explain(&self, fitting: &Fitting, args: &ShowArgs) -> Result<GlobalExplanation> {
+        let schema = self.models.schema.expect("a run has a schema");
+        let name = fitting.pair.name(self.models.task().classes());
+        let kind = self.search.accept_by;
+        let amount = |row: usize| self.test.predictions[row].uncertainty.get(kind);
+        let belongs = |&row: &usize| {
+            amount(row) > fitting.uncertain_above && fitting.pair.from.hold(self.test, row, self.models.schema)
+        };
+        let mut rows: Vec<usize> = (0..self.test.len()).filter(belongs).collect();
+        rows.sort_by(|&a, &b| amount(b).total_cmp(&amount(a)).then(a.cmp(&b)));
+        let mut explanation = GlobalExplanation {
+            name,
+            uncertain_above: fitting.uncertain_above,
+            reach: None,
+            changes: vec![],
+            picture: None,
+        };
+        if rows.is_empty() {
+            return Ok(explanation);
+        }
+        let rows = self.test.select(&rows);
+        let inputs = Inputs::new(rows.x.clone(), rows.width)?;
+        let prepared = self.search.prepare(self.models, self.background, &inputs)?;
+        let rows = Encoded { classes: rows.classes, ..encoded(&prepared, &inputs) };
+        let proposals = fitting.mapper.propose(self.models, &rows, &args.method, args.cost.lambda_x)?;
+        let mut sets = prepared.certify(&proposals)?;
+        cheapest_first(&mut sets);
+        let clues: Vec<Clue> = sets.into_iter().flat_map(|set| set.into_iter().take(1)).collect();
+        let outcomes: Vec<Outcome> =
+            clues.iter().enumerate().map(|(row, clue)| outcome(fitting, &rows, row, clue)).collect();
+        explanation.reach = Reach::of(&outcomes, self.seed);
+        let codes: Vec<f32> = clues.iter().flat_map(|clue| clue.z.iter().copied()).collect();
+        let change = GlobalChange::of(self.models, &rows, &codes)?;
+        explanation.changes = FeatureShift::between(schema, &change.inputs, &change.changed_inputs());
+        if schema.image.is_some() {
+            explanation.picture = Some(self.picture(&explanation, &change, &rows, &prepared, &clues, schema)?);
+        }
+        Ok(explanation)
+    }
+
+    fn picture(
+        &self,
+        explanation: &GlobalExplanation,
+        change: &GlobalChange,
+        rows: &Encoded,
+        prepared: &cluekit::search::Prepared,
+        clues: &[Clue],
+        schema: &Schema,
+    ) -> Result<String> {
+        let nothing =
+            |row: usize| cluekit::search::Proposal { z: prepared.z(row).to_vec(), x: None, mapper: String::new() };
+        let shown: Vec<usize> = (0..clues.len()).step_by(clues.len().div_ceil(EXAMPLES).max(1)).collect();
+        let reconstructions = prepared.certify(&(0..rows.len()).map(|row| vec![nothing(row)]).collect::<Vec<_>>())?;
+        let example = |&row: &usize| {
+            let (reconstruction, clue) = (&reconstructions[row][0], &clues[row]);
+            let totals =
+                [rows.predictions[row].uncertainty.total, reconstruction.uncertainty.total, clue.uncertainty.total];
+            TranslationExample {
+                input: rows.x(row),
+                reconstruction: &reconstruction.x,
+                after: &clue.x,
+                uncertainty: totals,
+            }
+        };
+        let title = format!("Uncertain → certain: {}", explanation.name);
+        let picture = TranslationPicture {
+            title: &title,
+            subtitle: &explanation.reach.as_ref().map_or(String::new(), one_line),
+            before: &change.before,
+            after: &change.after,
+            examples: shown.iter().map(example).collect(),
+        };
+        let image = schema.image.as_ref().expect("only images are pictured");
+        Ok(translation_picture(&picture, image))
+    }
+}
+
+fn outcome(fitting: &Fitting, rows: &Encoded, row: usize, clue: &Clue) -> Outcome {
+    let asked = fitting.pair.to.class.unwrap_or_else(|| rows.class(row));
+    Outcome {
+        before: rows.predictions[row].uncertainty.total,
+        after: clue.uncertainty.total,
+        distance: clue.distance.input,
+        certain: clue.accepted,
+        class_kept: match clue.label {
+            Label::Class(label) => Some(label == asked),
+            Label::Value(_) => None,
+        },
+    }
+}
+
+fn one_line(reach: &Reach) -> String {
+    format!(
+        "{} held-out inputs: mean H {:.2} before, {:.2} after; mean distance d {:.1}; {:.0}% become certain",
+        reach.inputs,
+        reach.before.mean,
+        reach.after.mean,
+        reach.distance.mean,
+        100.0 * reach.certain.mean
+    )
+}
+
+impl Document {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for group in &self.groups {
+            let _ = writeln!(text, "{}", group.name);
+            let Some(reach) = &group.reach else {
+                let _ = writeln!(
+                    text,
+                    "  no test input of this group is more uncertain than {:.3}\n",
+                    group.uncertain_above
+                );
+                continue;
+            };
+            let percent =
+                |i: &MeanInterval| format!("{:.0}% ({:.0} to {:.0}%)", 100.0 * i.mean, 100.0 * i.low, 100.0 * i.high);
+            let number = |i: &MeanInterval| format!("{:.2} ({:.2} to {:.2})", i.mean, i.low, i.high);
+            let inputs = if reach.inputs == 1 { "input" } else { "inputs" };
+            let _ = writeln!(
+                text,
+                "  on {} held-out {inputs} with an uncertainty above {:.3}:",
+                reach.inputs, group.uncertain_above
+            );
+            let _ = writeln!(text, "  uncertainty {} before, {} after", number(&reach.before), number(&reach.after));
+            let _ = writeln!(text, "  {} become certain (below {})", percent(&reach.certain), self.threshold);
+            if let Some(kept) = &reach.class_kept {
+                let _ = writeln!(text, "  {} have the class that was asked for", percent(kept));
+            }
+            let _ = writeln!(text, "  distance {}", number(&reach.distance));
+            if !group.changes.is_empty() {
+                let _ = writeln!(text, "  what changes, on average:");
+                text += &shift_table(&group.changes, MOST_FEATURES);
+            }
+            text.push('\n');
+        }
+        text
+    }
+}

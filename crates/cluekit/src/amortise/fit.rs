@@ -1,0 +1,481 @@
+//! From groups of training rows to mappers. [Ley2022, Alg. 2]
+//!
+//! What is not given is chosen by the mean cost H + λ_x d of uncertain validation rows: λ_θ for translations and affine
+//! maps, the number of clusters, the best epoch of the network.
+
+use super::Encoded;
+use super::encoded::mean;
+use super::groups::{Group, Pair, Thresholds};
+use super::mapper::{Mapper, Method};
+use super::neural::{Neural, NeuralPlan};
+use super::translation::{self, Descent, Form, LatentMap};
+use crate::error::{Error, Result};
+use crate::explanation::{Clue, Label};
+use crate::mixture::Mixture;
+use crate::observer::{Observer, Progress};
+use crate::parallel::over_shards;
+use crate::search::{Background, Convergence, Inputs, Models, Prepared, Proposal, Search, Weighted};
+use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// λ_θ that are tried when none is given.
+pub const LAMBDAS_THETA: [f32; 6] = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
+/// Uncertain rows that a translation learns from at the most, evenly spread over a group's.
+const MOST_UNCERTAIN: usize = 256;
+/// Validation rows of a group that settings are chosen on, at the least where it has as many.
+const LEAST_VALIDATION: usize = 30;
+/// And at the most.
+const MOST_VALIDATION: usize = 200;
+
+/// Where the certain examples of Eq. 2 come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LearnFrom {
+    /// Certain training rows: GLAM 1.
+    #[default]
+    Data,
+    /// The uncertain training rows' own CLUEs, searched with this λ_x: GLAM 2 with 0, GLAM 3 with 0.03.
+    Clues(f32),
+}
+
+/// What to fit, and how.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recipe {
+    /// The kind of mapper.
+    pub method: Method,
+    /// What translations and affine maps learn from.
+    pub learn_from: LearnFrom,
+    /// λ_θ of Eq. 2; chosen on validation rows where it is not given.
+    pub lambda_theta: Option<f32>,
+    /// Steps of Adam on Eq. 2.
+    pub steps: usize,
+    /// Of Adam on Eq. 2.
+    pub learning_rate: f64,
+    /// Clusters at the most.
+    pub most_clusters: usize,
+    /// Settings of the network.
+    pub neural: NeuralPlan,
+}
+
+impl Recipe {
+    /// The usual settings of a kind.
+    pub fn new(method: Method, learn_from: LearnFrom) -> Self {
+        Self {
+            method,
+            learn_from,
+            lambda_theta: None,
+            steps: 30,
+            learning_rate: 0.1,
+            most_clusters: 5,
+            neural: NeuralPlan::default(),
+        }
+    }
+
+    fn validate(&self) -> Result<()> {
+        let weight = |key: &str, value: f32| match value >= 0.0 && value.is_finite() {
+            true => Ok(()),
+            false => Err(Error::setting(key, format!("must be 0 or a positive number, got {value}"))),
+        };
+        weight("lambda-theta", self.lambda_theta.unwrap_or(0.0))?;
+        if let LearnFrom::Clues(lambda_x) = self.learn_from {
+            weight("learn-from", lambda_x)?;
+        }
+        match self.most_clusters {
+            0 => Err(Error::setting("clusters", "is 0; allow at least one")),
+            _ => self.neural.validate(),
+        }
+    }
+}
+
+/// A mapper for one pair of groups, with what it was learned from.
+#[derive(Clone, Debug)]
+pub struct Fitting {
+    /// What it leads from and to.
+    pub pair: Pair,
+    /// The mapper.
+    pub mapper: Mapper,
+    /// λ_θ that was given or chosen.
+    pub lambda_theta: Option<f32>,
+    /// Uncertain training rows of the group.
+    pub uncertain: usize,
+    /// Certain ones.
+    pub certain: usize,
+    /// The thresholds of both.
+    pub uncertain_above: f32,
+    /// See there.
+    pub certain_below: f32,
+    /// What had to be chosen otherwise than asked for.
+    pub notes: Vec<String>,
+}
+
+/// Mappers of one kind, one for each pair of groups.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// The kind.
+    pub method: Method,
+    /// What it learned from.
+    pub learn_from: LearnFrom,
+    /// The λ_x that choices were made by.
+    pub lambda_x: f32,
+    /// One for each pair.
+    pub fittings: Vec<Fitting>,
+}
+
+/// Where mappers are fitted: models, rows, and the search whose objective says what a counterfactual costs.
+pub struct Workshop<'a> {
+    /// The models.
+    pub models: &'a Models<'a>,
+    /// Objective, decoding and acceptance.
+    pub search: Search,
+    /// The distance.
+    pub background: &'a Background,
+    /// Rows to learn from.
+    pub train: &'a Encoded,
+    /// Rows to choose settings on.
+    pub validation: &'a Encoded,
+    /// Who is uncertain, and who certain.
+    pub thresholds: Thresholds,
+    /// Where randomness comes from.
+    pub seed: Seed,
+    clues: BTreeMap<u32, BTreeMap<usize, Clue>>,
+}
+
+impl<'a> Workshop<'a> {
+    /// A workshop for these rows.
+    pub fn new(
+        models: &'a Models<'a>,
+        search: &Search,
+        background: &'a Background,
+        [train, validation]: [&'a Encoded; 2],
+        thresholds: Thresholds,
+        seed: Seed,
+    ) -> Self {
+        let search = Search { convergence: Convergence::never_before(0), ..search.clone() };
+        Self { models, search, background, train, validation, thresholds, seed, clues: BTreeMap::new() }
+    }
+
+    /// Fits a mapper for every pair.
+    pub fn fit(&mut self, recipe: &Recipe, pairs: &[Pair], observer: &mut dyn Observer) -> Result<Fitted> {
+        recipe.validate()?;
+        let group = |pair| Group::of(pair, self.train, &self.thresholds, self.models);
+        let groups = pairs.iter().map(group).collect::<Result<Vec<_>>>()?;
+        let mut notes = vec![vec![]; groups.len()];
+        let plain =
+            |mappers: Vec<Mapper>| -> Vec<Chosen> { mappers.into_iter().map(|mapper| (None, mapper)).collect() };
+        let chosen = match recipe.method {
+            Method::Reconstruction => plain(groups.iter().map(|_| Mapper::Reconstruction).collect()),
+            Method::InputDbm => {
+                plain(groups.iter().map(|group| Mapper::InputShift(self.input_difference(group))).collect())
+            }
+            Method::LatentDbm => {
+                let start = |group| Mapper::Latent(LatentMap::translation(self.examples(group).difference()));
+                plain(groups.iter().map(start).collect())
+            }
+            Method::InputNn | Method::LatentNn => {
+                let latent = recipe.method == Method::LatentNn;
+                let nearest =
+                    |group: &Group| Mapper::Nearest { latent, certain: Arc::new(self.train.select(&group.certain)) };
+                plain(groups.iter().map(nearest).collect())
+            }
+            Method::Glam | Method::Clusters | Method::Scaled | Method::Affine => {
+                let examples;
+                (examples, notes) = self.all_examples(recipe, &groups, observer)?;
+                self.learned(recipe, &groups, &examples, observer)?
+            }
+            Method::Neural => plain(self.neural(recipe, &groups, observer)?),
+        };
+        let fittings =
+            groups.into_iter().zip(chosen).zip(notes).map(|((group, (lambda_theta, mapper)), notes)| Fitting {
+                lambda_theta,
+                uncertain: group.uncertain.len(),
+                certain: group.certain.len(),
+                uncertain_above: group.uncertain_above,
+                certain_below: group.certain_below,
+                notes: [group.notes, notes].concat(),
+                pair: group.pair,
+                mapper,
+            });
+        let fittings = fittings.collect();
+        let lambda_x = self.search.objective.input.0;
+        Ok(Fitted { method: recipe.method, learn_from: recipe.learn_from, lambda_x, fittings })
+    }
+
+    /// Mean of certain inputs minus mean of uncertain ones.
+    fn input_difference(&self, group: &Group) -> Vec<f32> {
+        let of = |rows: &[usize]| mean(rows.iter().map(|&row| self.train.x(row)), self.train.width);
+        difference(&of(&group.certain), &of(&group.uncertain))
+    }
+
+    /// What Eq. 2 learns from when it learns from training rows.
+    fn examples(&self, group: &Group) -> Examples {
+        let train = self.train;
+        Examples {
+            z: stacked(spread(&group.uncertain, MOST_UNCERTAIN).map(|row| train.z(row))),
+            certain_x: stacked(group.certain.iter().map(|&row| train.x(row))),
+            certain_z: stacked(group.certain.iter().map(|&row| train.z(row))),
+            latent: train.latent,
+        }
+    }
+
+    /// What Eq. 2 learns from in each group, and notes where that is not what was asked for.
+    fn all_examples(
+        &mut self,
+        recipe: &Recipe,
+        groups: &[Group],
+        observer: &mut dyn Observer,
+    ) -> Result<(Vec<Examples>, Vec<Vec<String>>)> {
+        let LearnFrom::Clues(lambda_x) = recipe.learn_from else {
+            return Ok((groups.iter().map(|group| self.examples(group)).collect(), vec![vec![]; groups.len()]));
+        };
+        let wanted = groups.iter().flat_map(|group| spread(&group.uncertain, MOST_UNCERTAIN)).collect::<Vec<_>>();
+        self.search_clues(&wanted, lambda_x, observer)?;
+        let known = &self.clues[&lambda_x.to_bits()];
+        let of_group = |group: &Group| {
+            let leads_there = |clue: &&Clue| {
+                let class = |class| clue.label == Label::Class(class);
+                clue.accepted && group.pair.to.class.is_none_or(class)
+            };
+            let rows: Vec<usize> = spread(&group.uncertain, MOST_UNCERTAIN).collect();
+            let clues: Vec<&Clue> = rows.iter().map(|row| &known[row]).filter(leads_there).collect();
+            if clues.is_empty() {
+                let name = group.pair.name(self.models.task().classes());
+                let note = format!("no CLUE of an uncertain row serves `{name}`; it learned from training rows");
+                return (self.examples(group), vec![note]);
+            }
+            let examples = Examples {
+                z: stacked(rows.iter().map(|&row| self.train.z(row))),
+                certain_x: stacked(clues.iter().map(|clue| clue.x.as_slice())),
+                certain_z: stacked(clues.iter().map(|clue| clue.z.as_slice())),
+                latent: self.train.latent,
+            };
+            (examples, vec![])
+        };
+        Ok(groups.iter().map(of_group).unzip())
+    }
+
+    /// Searches the CLUEs of training rows that have none yet.
+    fn search_clues(&mut self, rows: &[usize], lambda_x: f32, observer: &mut dyn Observer) -> Result<()> {
+        let known = self.clues.entry(lambda_x.to_bits()).or_default();
+        let mut missing: Vec<usize> = rows.iter().copied().filter(|row| !known.contains_key(row)).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let distance = self.search.objective.input.1;
+        let mut search = Search { convergence: Convergence::default(), ..self.search.clone() };
+        search.objective.input = Weighted(lambda_x, distance);
+        let rows = self.train.select(&missing);
+        let inputs = Inputs::new(rows.x, rows.width)?;
+        // The plausibility of examples is not asked for.
+        let background = Background { ordinary: None, ..self.background.clone() };
+        let prepared = search.prepare(self.models, &background, &inputs)?;
+        let found = prepared.refine(&starts(&prepared), observer)?;
+        observer.finished("clues", &format!("of {} uncertain training rows, λ_x = {lambda_x}", missing.len()));
+        known.extend(missing.into_iter().zip(found.into_iter().flatten()));
+        Ok(())
+    }
+
+    /// Translations or affine maps by Eq. 2, with the λ_θ that was given or is best on validation rows.
+    fn learned(
+        &self,
+        recipe: &Recipe,
+        groups: &[Group],
+        examples: &[Examples],
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Chosen>> {
+        let form = if recipe.method == Method::Affine { Form::Affine } else { Form::Translation };
+        let descent = |lambda_theta| Descent { lambda_theta, steps: recipe.steps, learning_rate: recipe.learning_rate };
+        let fit = |lambda_theta: f32| -> Result<Vec<LatentMap>> {
+            let maps = over_shards(groups.len(), 1, |at| {
+                let examples = &examples[at.start];
+                let start = LatentMap::starting_at(form, examples.difference());
+                let (z, certain) = (&examples.z, &examples.certain_x);
+                translation::fit(self.models, start, z, certain, self.train.width, descent(lambda_theta))
+            });
+            maps.into_iter().collect()
+        };
+        let scaled = recipe.method == Method::Scaled;
+        let as_mapper = |map: LatentMap| match scaled {
+            true => Mapper::Scaled(map.parameters().values.clone()),
+            false => Mapper::Latent(map),
+        };
+        let lambdas = recipe.lambda_theta.map_or(LAMBDAS_THETA.to_vec(), |lambda| vec![lambda]);
+        let judge = Judge::new(self, groups)?;
+        let what = recipe.method.name();
+        let chosen =
+            judge.best(what, &lambdas, observer, |lambda| Ok(fit(lambda)?.into_iter().map(as_mapper).collect()))?;
+        if recipe.method != Method::Clusters {
+            return Ok(chosen.into_iter().map(|(lambda, mapper)| (Some(lambda), mapper)).collect());
+        }
+        let descents: Vec<Descent> = chosen.iter().map(|(lambda, _)| descent(*lambda)).collect();
+        let counts: Vec<usize> = (1..=recipe.most_clusters).collect();
+        let clustered = |count| self.clustered(examples, count, &descents);
+        let mappers = judge.best(what, &counts, observer, clustered)?;
+        Ok(descents.iter().zip(mappers).map(|(descent, (_, mapper))| (Some(descent.lambda_theta), mapper)).collect())
+    }
+
+    /// For each group `count` clusters of its uncertain codes, each with a translation of its own.
+    fn clustered(&self, examples: &[Examples], count: usize, descents: &[Descent]) -> Result<Vec<Mapper>> {
+        let latent = self.train.latent;
+        let maps = over_shards(examples.len(), 1, |at| -> Result<Mapper> {
+            let Examples { z, certain_x, .. } = &examples[at.start];
+            let mut rng = self.seed.numbered("clusters", at.start as u64);
+            let mixture = Mixture::fit(z, latent, count, &mut rng);
+            let translation = |cluster: usize| -> Result<Vec<f32>> {
+                let members = z.chunks_exact(latent).filter(|z| mixture.assign(z) == cluster);
+                let mut members = stacked(members);
+                if members.is_empty() {
+                    members.clone_from(z);
+                }
+                let own = Examples { z: members, ..examples[at.start].clone() };
+                let start = LatentMap::translation(own.difference());
+                let map =
+                    translation::fit(self.models, start, &own.z, certain_x, self.train.width, descents[at.start])?;
+                Ok(map.parameters().values.clone())
+            };
+            let translations = (0..mixture.components.len()).map(translation).collect::<Result<Vec<_>>>()?;
+            Ok(Mapper::Clusters { mixture, translations })
+        });
+        maps.into_iter().collect()
+    }
+
+    /// One network for all groups.
+    fn neural(&self, recipe: &Recipe, groups: &[Group], observer: &mut dyn Observer) -> Result<Vec<Mapper>> {
+        let everyone = |group: &Group| group.pair.from == super::Members::any() && group.pair.to.condition.is_none();
+        if let Some(group) = groups.iter().find(|group| !everyone(group)) {
+            let name = group.pair.name(self.models.task().classes());
+            return Err(Error::setting(
+                "mapper",
+                format!(
+                    "neural serves every input, with the class as a condition, and cannot be fitted for `{name}` alone; \
+                         leave out --from, --where and --by, or choose another mapper"
+                ),
+            ));
+        }
+        let metric = self.background.metric(self.search.objective.input.1)?;
+        let plan = &recipe.neural;
+        let network = Neural::train(self.models, &metric, self.train, self.validation, plan, self.seed, observer)?;
+        let network = Arc::new(network);
+        let target = |group: &Group| group.pair.to.class.unwrap_or(0);
+        Ok(groups.iter().map(|group| Mapper::Neural { network: network.clone(), target: target(group) }).collect())
+    }
+}
+
+/// A mapper with the λ_θ that was given or chosen for it.
+type Chosen = (Option<f32>, Mapper);
+
+/// What Eq. 2 learns from.
+#[derive(Clone, Debug)]
+struct Examples {
+    /// Codes of uncertain rows.
+    z: Vec<f32>,
+    /// Certain inputs.
+    certain_x: Vec<f32>,
+    /// And their codes.
+    certain_z: Vec<f32>,
+    latent: usize,
+}
+
+impl Examples {
+    /// The latent difference of means.
+    fn difference(&self) -> Vec<f32> {
+        let of = |codes: &[f32]| mean(codes.chunks_exact(self.latent), self.latent);
+        difference(&of(&self.certain_z), &of(&self.z))
+    }
+}
+
+fn difference(a: &[f32], b: &[f32]) -> Vec<f32> {
+    a.iter().zip(b).map(|(a, b)| a - b).collect()
+}
+
+fn stacked<'a>(rows: impl Iterator<Item = &'a [f32]>) -> Vec<f32> {
+    rows.flatten().copied().collect()
+}
+
+/// At most so many of `rows`, evenly spread over them.
+fn spread(rows: &[usize], most: usize) -> impl Iterator<Item = usize> + '_ {
+    rows.iter().copied().step_by(rows.len().div_ceil(most).max(1))
+}
+
+/// Proposals at the inputs themselves.
+pub(super) fn starts(prepared: &Prepared) -> Vec<Vec<Proposal>> {
+    let start = |input| vec![Proposal { z: prepared.z(input).to_vec(), x: None, mapper: String::new() }];
+    (0..prepared.len()).map(start).collect()
+}
+
+/// Judges mappers by the mean cost of their groups' uncertain validation rows.
+struct Judge<'a> {
+    workshop: &'a Workshop<'a>,
+    /// For each group its validation rows.
+    rows: Vec<Encoded>,
+    inputs: Inputs,
+    background: Background,
+}
+
+impl<'a> Judge<'a> {
+    fn new(workshop: &'a Workshop, groups: &[Group]) -> Result<Self> {
+        let all = workshop.validation;
+        let kind = workshop.thresholds.kind;
+        let of_group = |group: &Group| {
+            let amount = |row: usize| all.predictions[row].uncertainty.get(kind);
+            let belongs = |row: &usize| group.pair.from.hold(all, *row, workshop.models.schema);
+            let mut rows: Vec<usize> = (0..all.len()).filter(belongs).collect();
+            rows.sort_by(|&a, &b| amount(b).total_cmp(&amount(a)).then(a.cmp(&b)));
+            let uncertain = rows.iter().filter(|&&row| amount(row) > group.uncertain_above).count();
+            rows.truncate(uncertain.clamp(LEAST_VALIDATION, MOST_VALIDATION));
+            all.select(&rows)
+        };
+        let rows: Vec<Encoded> = groups.iter().map(of_group).collect();
+        let inputs = Inputs::new(rows.iter().flat_map(|rows| rows.x.iter().copied()).collect(), all.width)?;
+        let background = Background { ordinary: None, ..workshop.background.clone() };
+        Ok(Self { workshop, rows, inputs, background })
+    }
+
+    /// For each group the choice whose mapper costs least, the first of equals, with that mapper. Nothing is judged where
+    /// there is one choice only.
+    fn best<T: Copy>(
+        &self,
+        what: &str,
+        choices: &[T],
+        observer: &mut dyn Observer,
+        fit: impl Fn(T) -> Result<Vec<Mapper>>,
+    ) -> Result<Vec<(T, Mapper)>> {
+        let prepared = match choices.len() > 1 && !self.inputs.is_empty() {
+            true => Some(self.workshop.search.prepare(self.workshop.models, &self.background, &self.inputs)?),
+            false => None,
+        };
+        let mut best: Vec<Option<(f64, T, Mapper)>> = vec![None; self.rows.len()];
+        for (at, &choice) in choices.iter().enumerate() {
+            let mappers = fit(choice)?;
+            let costs = match &prepared {
+                Some(prepared) => self.costs(prepared, &mappers)?,
+                None => vec![0.0; mappers.len()],
+            };
+            let loss = costs.iter().sum::<f64>() / costs.len().max(1) as f64;
+            let (done, total) = (at as u64 + 1, choices.len() as u64);
+            observer.progress(&Progress { what, done, total, loss, validation: Some(("cost", loss)) });
+            for ((best, mapper), cost) in best.iter_mut().zip(mappers).zip(costs) {
+                if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
+                    *best = Some((cost, choice, mapper));
+                }
+            }
+        }
+        let chosen = best.into_iter().flatten().map(|(_, choice, mapper)| (choice, mapper));
+        Ok(chosen.collect())
+    }
+
+    /// The mean cost of each group's rows.
+    fn costs(&self, prepared: &Prepared, mappers: &[Mapper]) -> Result<Vec<f64>> {
+        let Workshop { models, search, .. } = self.workshop;
+        let propose = |(mapper, rows): (&Mapper, &Encoded)| mapper.propose(models, rows, "", search.objective.input.0);
+        let proposals = mappers.iter().zip(&self.rows).map(propose).collect::<Result<Vec<_>>>()?.concat();
+        let clues = prepared.certify(&proposals)?;
+        let cheapest = |clues: &Vec<Clue>| clues.iter().map(|clue| f64::from(clue.cost)).fold(f64::INFINITY, f64::min);
+        let mut costs = clues.iter().map(cheapest);
+        let mean = |rows: &Encoded| costs.by_ref().take(rows.len()).sum::<f64>() / rows.len().max(1) as f64;
+        Ok(self.rows.iter().map(mean).collect())
+    }
+}

@@ -1,0 +1,225 @@
+//! A search that knows its inputs but has not begun: candidates from elsewhere can be certified, or searched on from.
+//!
+//! A mapper's answer is a start. With no step it is certified as it is; with a few it is refined.
+
+use super::certificate::{Acceptance, Evaluated, certify, evaluate, label_of, probabilities_of, snapped};
+use super::coupling::Coupling;
+use super::descent::{Descent, End, Start};
+use super::explain::Counter;
+use super::origin::{self, Origin};
+use super::{Background, Inputs, Models, Search, plausibility};
+use crate::data::Halfspace;
+use crate::distance::Metric;
+use crate::error::{Error, Result};
+use crate::explanation::{Clue, Explanation, Original, Reconstruction};
+use crate::observer::Observer;
+use crate::parallel::over_shards;
+use crate::prediction::Prediction;
+use crate::seed::Seed;
+
+/// A candidate from elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal {
+    /// Its code.
+    pub z: Vec<f32>,
+    /// The input itself, where it is not what the code decodes to: a training row, for instance.
+    pub x: Option<Vec<f32>>,
+    /// Who proposes it.
+    pub mapper: String,
+}
+
+/// A search with all that it has to know of its inputs before it begins.
+pub struct Prepared<'a> {
+    search: Search,
+    models: &'a Models<'a>,
+    background: &'a Background,
+    inputs: &'a Inputs,
+    metric: Metric,
+    relations: Vec<Halfspace>,
+    origins: Vec<Origin>,
+}
+
+impl Search {
+    /// Encodes and predicts the inputs, and finds out how far each may go.
+    pub fn prepare<'a>(
+        &self,
+        models: &'a Models<'a>,
+        background: &'a Background,
+        inputs: &'a Inputs,
+    ) -> Result<Prepared<'a>> {
+        self.validate()?;
+        self.fits(models.task())?;
+        Ok(Prepared {
+            metric: background.metric(self.objective.input.1)?,
+            relations: models.schema.map_or(vec![], |schema| schema.constraints.encoded_relations(schema)),
+            origins: origin::origins(self, models, background, inputs)?,
+            search: self.clone(),
+            models,
+            background,
+            inputs,
+        })
+    }
+
+    pub(super) fn acceptance(&self) -> Acceptance {
+        Acceptance { kind: self.accept_by, threshold: self.threshold }
+    }
+}
+
+impl Prepared<'_> {
+    /// z₀ of one input.
+    pub fn z(&self, input: usize) -> &[f32] {
+        &self.origins[input].z
+    }
+
+    /// x₀ of one input.
+    pub fn x(&self, input: usize) -> &[f32] {
+        &self.origins[input].x
+    }
+
+    /// What the model says of one input.
+    pub fn prediction(&self, input: usize) -> &Prediction {
+        &self.origins[input].now
+    }
+
+    /// How many inputs there are.
+    pub fn len(&self) -> usize {
+        self.origins.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.origins.is_empty()
+    }
+
+    pub(super) fn descent(&self) -> Descent<'_> {
+        let search = &self.search;
+        // One candidate alone has no diversity, and a weight of 0 none to speak of.
+        let coupling = search.objective.coupling().filter(|_| search.count > 1);
+        Descent {
+            models: self.models,
+            background: self.background,
+            metric: &self.metric,
+            objective: &search.objective,
+            coupling: coupling.map(|term| Coupling { term, order: search.order }),
+            decoding: search.decoding,
+            relations: &self.relations,
+            learning_rate: search.learning_rate,
+            convergence: search.convergence,
+            origins: &self.origins,
+            watch: &|_, _| {},
+        }
+    }
+
+    /// Certifies the proposals of each input as they are.
+    pub fn certify(&self, proposals: &[Vec<Proposal>]) -> Result<Vec<Vec<Clue>>> {
+        let end = |(input, proposal): (usize, &Proposal)| {
+            let start = Start { input, z: proposal.z.clone(), bounds: None };
+            End { x: proposal.x.clone(), ..start.end() }
+        };
+        let ends: Vec<End> = self.check(proposals)?.map(end).collect();
+        self.certified(&ends, proposals)
+    }
+
+    /// Searches on from the proposals of each input, for as many steps as the search has, and certifies the ends.
+    ///
+    /// Of a proposal that is not what its code decodes to, the code counts.
+    pub fn refine(&self, proposals: &[Vec<Proposal>], observer: &mut dyn Observer) -> Result<Vec<Vec<Clue>>> {
+        if self.search.convergence.max_steps == 0 {
+            return self.certify(proposals);
+        }
+        let start = |(input, proposal): (usize, &Proposal)| {
+            let mut z = proposal.z.clone();
+            self.origins[input].ball.project(&mut z, &self.origins[input].z);
+            Start { input, z, bounds: None }
+        };
+        let starts: Vec<Start> = self.check(proposals)?.map(start).collect();
+        let progress = Counter::new(observer, (starts.len() * (self.search.convergence.max_steps + 1)) as u64);
+        let watch = |steps: usize, loss: f64| progress.add(steps, loss);
+        let ends = Descent { coupling: None, watch: &watch, ..self.descent() }.run(&starts, 1, &[])?;
+        self.certified(&ends, proposals)
+    }
+
+    /// All proposals with the input that each is for, if there is a list for every input and every code has its size.
+    fn check<'b>(
+        &self,
+        proposals: &'b [Vec<Proposal>],
+    ) -> Result<impl Iterator<Item = (usize, &'b Proposal)> + use<'b>> {
+        if proposals.len() != self.origins.len() {
+            let (lists, inputs) = (proposals.len(), self.origins.len());
+            return Err(Error::data(format!(
+                "{lists} lists of proposals were given for {inputs} inputs; give one each"
+            )));
+        }
+        let latent = self.models.generative.latent();
+        for proposal in proposals.iter().flatten() {
+            if proposal.z.len() != latent {
+                return Err(Error::Shape {
+                    what: format!("a code that {} proposes", proposal.mapper),
+                    expected: vec![latent],
+                    got: vec![proposal.z.len()],
+                });
+            }
+            if let Some(x) = proposal.x.as_ref().filter(|x| x.len() != self.inputs.width()) {
+                return Err(Error::Shape {
+                    what: format!("an input that {} proposes", proposal.mapper),
+                    expected: vec![self.inputs.width()],
+                    got: vec![x.len()],
+                });
+            }
+        }
+        Ok(proposals.iter().enumerate().flat_map(|(input, set)| set.iter().map(move |proposal| (input, proposal))))
+    }
+
+    fn certified(&self, ends: &[End], proposals: &[Vec<Proposal>]) -> Result<Vec<Vec<Clue>>> {
+        let mut clues = certify(&self.descent(), ends, self.search.acceptance())?.into_iter();
+        let set = |proposals: &Vec<Proposal>| -> Vec<Clue> {
+            let named = |(clue, proposal): (Clue, &Proposal)| Clue { mapper: Some(proposal.mapper.clone()), ..clue };
+            clues.by_ref().take(proposals.len()).zip(proposals).map(named).collect()
+        };
+        let mut sets: Vec<Vec<Clue>> = proposals.iter().map(set).collect();
+        if let Some(ordinary) = &self.background.ordinary {
+            plausibility::judge(self.models, ordinary, &self.origins, &mut sets)?;
+        }
+        Ok(sets)
+    }
+
+    /// What the clues of each input tell together.
+    pub fn explanations(
+        &self,
+        sets: Vec<Vec<Clue>>,
+        advice: Vec<Option<String>>,
+        seed: Seed,
+    ) -> Result<Vec<Explanation>> {
+        let (descent, models) = (self.descent(), self.models);
+        let places: Vec<(usize, &[f32])> = self.origins.iter().enumerate().map(|(i, o)| (i, o.z.as_slice())).collect();
+        let inputs_now: Vec<Vec<f32>> = self.origins.iter().map(|origin| origin.x.clone()).collect();
+        let originals = evaluate(&descent, &places, &inputs_now)?;
+        let decoded: Vec<Vec<f32>> =
+            self.origins.iter().map(|origin| snapped(models, origin, None, &origin.decoded)).collect::<Result<_>>()?;
+        let reconstructions = evaluate(&descent, &places, &decoded)?;
+        let original = |row: usize, origin: &Origin, now: Evaluated| Original {
+            index: origin.index,
+            label: label_of(&now.prediction, models),
+            target: self.inputs.target(row),
+            uncertainty: now.prediction.uncertainty,
+            probabilities: probabilities_of(&now.prediction, models),
+            x: origin.x.clone(),
+            z: origin.z.clone(),
+        };
+        let reconstruction = |x: Vec<f32>, now: Evaluated| Reconstruction {
+            label: label_of(&now.prediction, models),
+            uncertainty: now.prediction.uncertainty,
+            distance: now.input,
+            cost: now.cost,
+            x,
+        };
+        let originals = originals.into_iter().zip(&self.origins).enumerate();
+        let originals = originals.map(|(row, (now, origin))| original(row, origin, now));
+        let reconstructions = decoded.into_iter().zip(reconstructions).map(|(x, now)| reconstruction(x, now));
+        let rows: Vec<_> = originals.zip(reconstructions).zip(sets).zip(advice).collect();
+        Ok(over_shards(rows.len(), 1, |at| {
+            let (((original, reconstruction), clues), advice) = rows[at.start].clone();
+            Explanation::of(original, reconstruction, clues, advice, seed)
+        }))
+    }
+}
