@@ -471,7 +471,7 @@ fn a_file_cut_short_anywhere_says_so() {
         let whole = fs::read(reference(folder).join(&file)).unwrap().len();
         for len in [0, 3, 8, 100, whole / 2, whole - 4, whole - 1] {
             let damaged = Damaged::copy(folder).bytes(&file, |bytes| bytes[..len].to_vec());
-            assert_says(&damaged.problem(model), &[&file, "cut short", "copy or train it again"]);
+            assert_says(&damaged.problem(model), &[&file, "cut short", "copy it again, or make it anew"]);
         }
     }
 }

@@ -4,8 +4,9 @@
 //! the cheapest is the explanation, and the others show what else it could become.
 
 use super::Encoded;
+use super::Pair;
 use super::fit::{Fitted, Fitting};
-use super::neural::most_probable;
+use super::neural::{TARGETS, most_probable};
 use crate::error::Result;
 use crate::explanation::Clue;
 use crate::search::{Models, Proposal};
@@ -17,26 +18,43 @@ pub enum Ask {
     MostProbable(usize),
     /// The true class of each row, or the predicted one where that is unknown.
     OwnClass,
-    /// These, for every input.
+    /// Towards these, for every input.
     Classes(Vec<usize>),
 }
 
+/// What one row asks for.
+struct Asked {
+    /// The classes that it could be.
+    own: Vec<usize>,
+    /// The classes that it should become; nothing if that does not matter.
+    towards: Option<Vec<usize>>,
+}
+
 impl Ask {
-    /// The classes for one row.
-    fn classes(&self, rows: &Encoded, row: usize) -> Vec<usize> {
+    fn of(&self, rows: &Encoded, row: usize) -> Asked {
+        let probable = |count| most_probable(&rows.predictions[row].mean, count);
         match self {
-            Self::MostProbable(count) => most_probable(&rows.predictions[row].mean, *count),
-            Self::OwnClass => vec![rows.class(row)],
-            Self::Classes(classes) => classes.clone(),
+            Self::MostProbable(count) => Asked { own: probable(*count), towards: None },
+            Self::OwnClass => Asked { own: vec![rows.class(row)], towards: None },
+            Self::Classes(classes) => Asked { own: probable(TARGETS), towards: Some(classes.clone()) },
         }
     }
 }
 
 impl Fitting {
-    /// Whether this mapper serves a row that could be of these classes.
-    fn serves(&self, classes: &[usize], x: &[f32], models: &Models) -> bool {
-        let wanted = self.pair.from.class.or(self.pair.to.class);
-        wanted.is_none_or(|class| classes.contains(&class)) && self.pair.from.condition_holds(x, models.schema)
+    /// Whether this mapper serves a row that asks for this.
+    fn serves(&self, asked: &Asked, x: &[f32], models: &Models) -> bool {
+        let Pair { from, to } = &self.pair;
+        let fits = match (&asked.towards, from.class, to.class) {
+            // A mapper within a class leads from whatever the row is to what is asked for.
+            (Some(towards), start, Some(end)) => {
+                towards.contains(&end) && start.is_none_or(|start| start == end || asked.own.contains(&start))
+            }
+            (None, None, Some(end)) => asked.own.contains(&end),
+            (_, Some(start), _) => asked.own.contains(&start),
+            (_, None, None) => true,
+        };
+        fits && from.condition_holds(x, models.schema)
     }
 }
 
@@ -50,10 +68,10 @@ impl Fitted {
         lambda_x: f32,
         name: &str,
     ) -> Result<Vec<Vec<Proposal>>> {
-        let classes: Vec<Vec<usize>> = (0..rows.len()).map(|row| ask.classes(rows, row)).collect();
+        let asked: Vec<Asked> = (0..rows.len()).map(|row| ask.of(rows, row)).collect();
         let mut proposals = vec![Vec::new(); rows.len()];
         for fitting in &self.fittings {
-            let serves = |&row: &usize| fitting.serves(&classes[row], rows.x(row), models);
+            let serves = |&row: &usize| fitting.serves(&asked[row], rows.x(row), models);
             let served: Vec<usize> = (0..rows.len()).filter(serves).collect();
             if served.is_empty() {
                 continue;
@@ -72,5 +90,91 @@ impl Fitted {
 pub fn cheapest_first(sets: &mut [Vec<Clue>]) {
     for set in sets {
         set.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amortise::toy::{Same, Sigmoid, classes, fitting, predicted, rows, table};
+    use crate::amortise::{LearnFrom, Mapper, Members, Method, Pair, Scheme};
+    use crate::data::Predicate;
+
+    fn fitted(pairs: Vec<Pair>) -> Fitted {
+        let fittings = pairs.into_iter().map(|pair| fitting(pair, Mapper::Reconstruction)).collect();
+        Fitted { method: Method::Reconstruction, learn_from: LearnFrom::Data, lambda_x: 0.03, fittings }
+    }
+
+    /// Who proposes something for each row.
+    fn who(pairs: Vec<Pair>, models: &Models, rows: &Encoded, ask: &Ask) -> Vec<Vec<String>> {
+        let proposals = fitted(pairs).propose(models, rows, ask, 0.03, "map").unwrap();
+        proposals.into_iter().map(|set| set.into_iter().map(|proposal| proposal.mapper).collect()).collect()
+    }
+
+    /// Who proposes something for a row that is most probably b, then c, and whose true class is a if it is known.
+    fn who_of_three(scheme: Scheme, ask: &Ask, true_class: bool) -> Vec<String> {
+        let (same, task) = (Same::new(1), classes(&["a", "b", "c"]));
+        let models = Models::new(&same, &Sigmoid).with_task(&task);
+        let row = predicted(&[&[0.1, 0.6, 0.3]], true_class.then_some(&[0]));
+        who(scheme.pairs(3), &models, &row, ask).remove(0)
+    }
+
+    #[test]
+    fn the_most_probable_classes_are_asked_in_the_order_of_the_pairs() {
+        let ask = |count| who_of_three(Scheme::Within, &Ask::MostProbable(count), true);
+        assert_eq!(ask(1), ["map b → b"]);
+        assert_eq!(ask(2), ["map b → b", "map c → c"]);
+        assert_eq!(ask(9), ["map a → a", "map b → b", "map c → c"]);
+    }
+
+    #[test]
+    fn the_own_class_is_the_true_one_or_else_the_predicted_one() {
+        assert_eq!(who_of_three(Scheme::Within, &Ask::OwnClass, true), ["map a → a"]);
+        assert_eq!(who_of_three(Scheme::Within, &Ask::OwnClass, false), ["map b → b"]);
+    }
+
+    #[test]
+    fn given_classes_are_asked_whatever_the_model_says() {
+        assert_eq!(who_of_three(Scheme::Within, &Ask::Classes(vec![2]), true), ["map c → c"]);
+        assert!(who_of_three(Scheme::Within, &Ask::Classes(vec![]), true).is_empty());
+    }
+
+    #[test]
+    fn a_pair_serves_the_class_it_leads_from_or_else_the_one_it_leads_to() {
+        let ask = Ask::MostProbable(1);
+        assert_eq!(who_of_three(Scheme::Between, &ask, true), ["map b → a", "map b → c"]);
+        assert_eq!(who_of_three(Scheme::AnyToClass, &ask, true), ["map * → b"]);
+        assert_eq!(who_of_three(Scheme::Any, &ask, true), ["map * → *"]);
+    }
+
+    #[test]
+    fn a_class_that_is_asked_for_is_where_a_pair_leads_to() {
+        let ask = Ask::Classes(vec![1]);
+        assert_eq!(who_of_three(Scheme::Between, &ask, true), ["map a → b", "map c → b"]);
+        assert_eq!(who_of_three(Scheme::AnyToClass, &ask, true), ["map * → b"]);
+        assert_eq!(who_of_three(Scheme::Any, &ask, true), ["map * → *"]);
+    }
+
+    #[test]
+    fn a_condition_serves_only_rows_that_satisfy_it() {
+        let (same, schema) = (Same::new(1), table());
+        let models = Models::new(&same, &Sigmoid).with_schema(&schema);
+        let all = rows(&models, &[-1.0, 1.0, 2.0], 1, &[0, 1, 1]);
+        let when = |text: &str| Members { class: None, condition: Some(Predicate::parse(text, &schema).unwrap()) };
+        let small = Pair { from: when("x < 0"), to: Members::any() };
+        let large = Pair { from: when("x > 1.5"), to: Members::of_class(1) };
+        let found = who(vec![small, large], &models, &all, &Ask::MostProbable(1));
+        assert_eq!(found, [vec!["map x < 0 → *"], vec![], vec!["map x > 1.5 → b"]]);
+    }
+
+    #[test]
+    fn each_row_gets_the_proposals_that_are_made_for_it() {
+        let (same, task) = (Same::new(1), classes(&["a", "b"]));
+        let models = Models::new(&same, &Sigmoid).with_task(&task);
+        let rows = predicted(&[&[0.9, 0.1], &[0.2, 0.8], &[0.7, 0.3]], None);
+        let proposals =
+            fitted(Scheme::Within.pairs(2)).propose(&models, &rows, &Ask::MostProbable(1), 0.03, "map").unwrap();
+        let codes: Vec<Vec<f32>> = proposals.into_iter().flatten().map(|proposal| proposal.z).collect();
+        assert_eq!(codes, [[0.0], [1.0], [2.0]]);
     }
 }

@@ -4,6 +4,9 @@
 //! maps, the number of clusters, the best epoch of the network.
 
 use super::Encoded;
+mod examples;
+mod judge;
+
 use super::encoded::mean;
 use super::groups::{Group, Pair, Thresholds};
 use super::mapper::{Mapper, Method};
@@ -12,22 +15,22 @@ use super::translation::{self, Descent, Form, LatentMap};
 use crate::error::{Error, Result};
 use crate::explanation::{Clue, Label};
 use crate::mixture::Mixture;
-use crate::observer::{Observer, Progress};
+use crate::observer::Observer;
 use crate::parallel::over_shards;
 use crate::search::{Background, Convergence, Inputs, Models, Prepared, Proposal, Search, Weighted};
 use crate::seed::Seed;
+use examples::{Examples, difference, spread, stacked};
+use judge::Judge;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// λ_θ that are tried when none is given.
 pub const LAMBDAS_THETA: [f32; 6] = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
+/// Clusters of one group beyond which nobody looks at them one by one.
+const MOST_CLUSTERS: usize = 100;
 /// Uncertain rows that a translation learns from at the most, evenly spread over a group's.
-const MOST_UNCERTAIN: usize = 256;
-/// Validation rows of a group that settings are chosen on, at the least where it has as many.
-const LEAST_VALIDATION: usize = 30;
-/// And at the most.
-const MOST_VALIDATION: usize = 200;
+const MOST_UNCERTAIN: usize = 128;
 
 /// Where the certain examples of Eq. 2 come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -83,8 +86,8 @@ impl Recipe {
             weight("learn-from", lambda_x)?;
         }
         match self.most_clusters {
-            0 => Err(Error::setting("clusters", "is 0; allow at least one")),
-            _ => self.neural.validate(),
+            1..=MOST_CLUSTERS => self.neural.validate(),
+            other => Err(Error::setting("clusters", format!("must lie between 1 and {MOST_CLUSTERS}, got {other}"))),
         }
     }
 }
@@ -170,7 +173,7 @@ impl<'a> Workshop<'a> {
                 plain(groups.iter().map(|group| Mapper::InputShift(self.input_difference(group))).collect())
             }
             Method::LatentDbm => {
-                let start = |group| Mapper::Latent(LatentMap::translation(self.examples(group).difference()));
+                let start = |group| Mapper::Latent(LatentMap::translation(self.latent_difference(group)));
                 plain(groups.iter().map(start).collect())
             }
             Method::InputNn | Method::LatentNn => {
@@ -205,6 +208,12 @@ impl<'a> Workshop<'a> {
     /// Mean of certain inputs minus mean of uncertain ones.
     fn input_difference(&self, group: &Group) -> Vec<f32> {
         let of = |rows: &[usize]| mean(rows.iter().map(|&row| self.train.x(row)), self.train.width);
+        difference(&of(&group.certain), &of(&group.uncertain))
+    }
+
+    /// Mean of certain codes minus mean of uncertain ones.
+    fn latent_difference(&self, group: &Group) -> Vec<f32> {
+        let of = |rows: &[usize]| mean(rows.iter().map(|&row| self.train.z(row)), self.train.latent);
         difference(&of(&group.certain), &of(&group.uncertain))
     }
 
@@ -305,8 +314,12 @@ impl<'a> Workshop<'a> {
         let lambdas = recipe.lambda_theta.map_or(LAMBDAS_THETA.to_vec(), |lambda| vec![lambda]);
         let judge = Judge::new(self, groups)?;
         let what = recipe.method.name();
-        let chosen =
-            judge.best(what, &lambdas, observer, |lambda| Ok(fit(lambda)?.into_iter().map(as_mapper).collect()))?;
+        let mappers = |lambda| match recipe.method {
+            // Where one translation serves nobody it is best kept short; that would tie several of them too.
+            Method::Clusters => self.clustered(examples, recipe.most_clusters, &vec![descent(lambda); groups.len()]),
+            _ => Ok(fit(lambda)?.into_iter().map(as_mapper).collect()),
+        };
+        let chosen = judge.best(what, &lambdas, observer, mappers)?;
         if recipe.method != Method::Clusters {
             return Ok(chosen.into_iter().map(|(lambda, mapper)| (Some(lambda), mapper)).collect());
         }
@@ -319,7 +332,7 @@ impl<'a> Workshop<'a> {
 
     /// For each group `count` clusters of its uncertain codes, each with a translation of its own.
     fn clustered(&self, examples: &[Examples], count: usize, descents: &[Descent]) -> Result<Vec<Mapper>> {
-        let latent = self.train.latent;
+        let (latent, width) = (self.train.latent, self.train.width);
         let maps = over_shards(examples.len(), 1, |at| -> Result<Mapper> {
             let Examples { z, certain_x, .. } = &examples[at.start];
             let mut rng = self.seed.numbered("clusters", at.start as u64);
@@ -331,10 +344,19 @@ impl<'a> Workshop<'a> {
                     members.clone_from(z);
                 }
                 let own = Examples { z: members, ..examples[at.start].clone() };
-                let start = LatentMap::translation(own.difference());
-                let map =
-                    translation::fit(self.models, start, &own.z, certain_x, self.train.width, descents[at.start])?;
-                Ok(map.parameters().values.clone())
+                // The mean of all certain codes may lie behind another cluster, so there is a second start: towards the
+                // certain codes nearest to the members.
+                let mut best: Option<(f64, LatentMap)> = None;
+                for start in [own.difference(), own.to_the_nearest()] {
+                    let start = LatentMap::translation(start);
+                    let descent = descents[at.start];
+                    let map = translation::fit(self.models, start, &own.z, certain_x, width, descent)?;
+                    let loss = translation::loss(self.models, &map, &own.z, certain_x, width, descent.lambda_theta)?.0;
+                    if best.as_ref().is_none_or(|(least, _)| loss < *least) {
+                        best = Some((loss, map));
+                    }
+                }
+                Ok(best.map_or_else(|| own.difference(), |(_, map)| map.parameters().values.clone()))
             };
             let translations = (0..mixture.components.len()).map(translation).collect::<Result<Vec<_>>>()?;
             Ok(Mapper::Clusters { mixture, translations })
@@ -344,9 +366,13 @@ impl<'a> Workshop<'a> {
 
     /// One network for all groups.
     fn neural(&self, recipe: &Recipe, groups: &[Group], observer: &mut dyn Observer) -> Result<Vec<Mapper>> {
-        let everyone = |group: &Group| group.pair.from == super::Members::any() && group.pair.to.condition.is_none();
+        let classes = self.models.task().classes();
+        let everyone = |group: &Group| {
+            let Pair { from, to } = &group.pair;
+            *from == super::Members::any() && to.condition.is_none() && (to.class.is_some() || classes.is_empty())
+        };
         if let Some(group) = groups.iter().find(|group| !everyone(group)) {
-            let name = group.pair.name(self.models.task().classes());
+            let name = group.pair.name(classes);
             return Err(Error::setting(
                 "mapper",
                 format!(
@@ -367,115 +393,8 @@ impl<'a> Workshop<'a> {
 /// A mapper with the λ_θ that was given or chosen for it.
 type Chosen = (Option<f32>, Mapper);
 
-/// What Eq. 2 learns from.
-#[derive(Clone, Debug)]
-struct Examples {
-    /// Codes of uncertain rows.
-    z: Vec<f32>,
-    /// Certain inputs.
-    certain_x: Vec<f32>,
-    /// And their codes.
-    certain_z: Vec<f32>,
-    latent: usize,
-}
-
-impl Examples {
-    /// The latent difference of means.
-    fn difference(&self) -> Vec<f32> {
-        let of = |codes: &[f32]| mean(codes.chunks_exact(self.latent), self.latent);
-        difference(&of(&self.certain_z), &of(&self.z))
-    }
-}
-
-fn difference(a: &[f32], b: &[f32]) -> Vec<f32> {
-    a.iter().zip(b).map(|(a, b)| a - b).collect()
-}
-
-fn stacked<'a>(rows: impl Iterator<Item = &'a [f32]>) -> Vec<f32> {
-    rows.flatten().copied().collect()
-}
-
-/// At most so many of `rows`, evenly spread over them.
-fn spread(rows: &[usize], most: usize) -> impl Iterator<Item = usize> + '_ {
-    rows.iter().copied().step_by(rows.len().div_ceil(most).max(1))
-}
-
 /// Proposals at the inputs themselves.
 pub(super) fn starts(prepared: &Prepared) -> Vec<Vec<Proposal>> {
     let start = |input| vec![Proposal { z: prepared.z(input).to_vec(), x: None, mapper: String::new() }];
     (0..prepared.len()).map(start).collect()
-}
-
-/// Judges mappers by the mean cost of their groups' uncertain validation rows.
-struct Judge<'a> {
-    workshop: &'a Workshop<'a>,
-    /// For each group its validation rows.
-    rows: Vec<Encoded>,
-    inputs: Inputs,
-    background: Background,
-}
-
-impl<'a> Judge<'a> {
-    fn new(workshop: &'a Workshop, groups: &[Group]) -> Result<Self> {
-        let all = workshop.validation;
-        let kind = workshop.thresholds.kind;
-        let of_group = |group: &Group| {
-            let amount = |row: usize| all.predictions[row].uncertainty.get(kind);
-            let belongs = |row: &usize| group.pair.from.hold(all, *row, workshop.models.schema);
-            let mut rows: Vec<usize> = (0..all.len()).filter(belongs).collect();
-            rows.sort_by(|&a, &b| amount(b).total_cmp(&amount(a)).then(a.cmp(&b)));
-            let uncertain = rows.iter().filter(|&&row| amount(row) > group.uncertain_above).count();
-            rows.truncate(uncertain.clamp(LEAST_VALIDATION, MOST_VALIDATION));
-            all.select(&rows)
-        };
-        let rows: Vec<Encoded> = groups.iter().map(of_group).collect();
-        let inputs = Inputs::new(rows.iter().flat_map(|rows| rows.x.iter().copied()).collect(), all.width)?;
-        let background = Background { ordinary: None, ..workshop.background.clone() };
-        Ok(Self { workshop, rows, inputs, background })
-    }
-
-    /// For each group the choice whose mapper costs least, the first of equals, with that mapper. Nothing is judged where
-    /// there is one choice only.
-    fn best<T: Copy>(
-        &self,
-        what: &str,
-        choices: &[T],
-        observer: &mut dyn Observer,
-        fit: impl Fn(T) -> Result<Vec<Mapper>>,
-    ) -> Result<Vec<(T, Mapper)>> {
-        let prepared = match choices.len() > 1 && !self.inputs.is_empty() {
-            true => Some(self.workshop.search.prepare(self.workshop.models, &self.background, &self.inputs)?),
-            false => None,
-        };
-        let mut best: Vec<Option<(f64, T, Mapper)>> = vec![None; self.rows.len()];
-        for (at, &choice) in choices.iter().enumerate() {
-            let mappers = fit(choice)?;
-            let costs = match &prepared {
-                Some(prepared) => self.costs(prepared, &mappers)?,
-                None => vec![0.0; mappers.len()],
-            };
-            let loss = costs.iter().sum::<f64>() / costs.len().max(1) as f64;
-            let (done, total) = (at as u64 + 1, choices.len() as u64);
-            observer.progress(&Progress { what, done, total, loss, validation: Some(("cost", loss)) });
-            for ((best, mapper), cost) in best.iter_mut().zip(mappers).zip(costs) {
-                if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
-                    *best = Some((cost, choice, mapper));
-                }
-            }
-        }
-        let chosen = best.into_iter().flatten().map(|(_, choice, mapper)| (choice, mapper));
-        Ok(chosen.collect())
-    }
-
-    /// The mean cost of each group's rows.
-    fn costs(&self, prepared: &Prepared, mappers: &[Mapper]) -> Result<Vec<f64>> {
-        let Workshop { models, search, .. } = self.workshop;
-        let propose = |(mapper, rows): (&Mapper, &Encoded)| mapper.propose(models, rows, "", search.objective.input.0);
-        let proposals = mappers.iter().zip(&self.rows).map(propose).collect::<Result<Vec<_>>>()?.concat();
-        let clues = prepared.certify(&proposals)?;
-        let cheapest = |clues: &Vec<Clue>| clues.iter().map(|clue| f64::from(clue.cost)).fold(f64::INFINITY, f64::min);
-        let mut costs = clues.iter().map(cheapest);
-        let mean = |rows: &Encoded| costs.by_ref().take(rows.len()).sum::<f64>() / rows.len().max(1) as f64;
-        Ok(self.rows.iter().map(mean).collect())
-    }
 }

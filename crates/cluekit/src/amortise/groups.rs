@@ -177,7 +177,7 @@ impl FromStr for Limit {
                 Some(percent) => Ok(Self::Quantile(percent / 100.0)),
                 None => Err(wrong()),
             },
-            None => number(text).map(|value| Self::Value(value as f32)).ok_or_else(wrong),
+            None => number(text).map(|value| value as f32).filter(|v| v.is_finite()).map(Self::Value).ok_or_else(wrong),
         }
     }
 }
@@ -227,14 +227,22 @@ impl Group {
         let (mut notes, classes) = (Vec::new(), models.task().classes());
         let from = members(&pair.from, rows, models);
         let right = |row: &usize| rows.classes.is_none() || rows.class(*row) == rows.predictions[*row].label();
-        let to: Vec<usize> = members(&pair.to, rows, models).into_iter().filter(right).collect();
-        for (side, members) in [(&pair.from, &from), (&pair.to, &to)] {
+        let there = members(&pair.to, rows, models);
+        let to: Vec<usize> = there.iter().copied().filter(right).collect();
+        for (side, members) in [(&pair.from, &from), (&pair.to, &there)] {
             if members.is_empty() {
                 return Err(Error::data(format!(
                     "no training row belongs to the group `{}`; choose another class or condition",
                     side.name(classes)
                 )));
             }
+        }
+        if to.is_empty() {
+            return Err(Error::data(format!(
+                "no training row of the group `{}` is predicted rightly, so none is certain; choose another class or \
+                 condition, or train longer",
+                pair.to.name(classes)
+            )));
         }
         let amount = |row: usize| rows.predictions[row].uncertainty.get(thresholds.kind);
         let sorted = |members: &[usize]| {
@@ -290,4 +298,164 @@ fn below_some(sorted: &[f32]) -> f32 {
 fn above_some(sorted: &[f32]) -> f32 {
     let threshold = sorted[(SHARE * sorted.len() as f64) as usize];
     if threshold > sorted[0] { threshold } else { sorted[0].next_up() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amortise::toy::{Same, Sigmoid, classes, rows, table};
+
+    fn thresholds(uncertain_above: Limit, certain_below: Limit) -> Thresholds {
+        Thresholds { uncertain_above, certain_below, kind: Uncertainty::Total }
+    }
+
+    /// Uncertain above 0.5 nats, certain below 0.1.
+    fn usual() -> Thresholds {
+        thresholds(Limit::Value(0.5), Limit::Value(0.1))
+    }
+
+    /// The group of a pair among the rows `x` of classes a, b and c, where `labels` are their true ones.
+    fn group(pair: &Pair, x: &[f32], labels: &[u32], thresholds: &Thresholds) -> Result<Group> {
+        let (same, task) = (Same::new(1), classes(&["a", "b", "c"]));
+        let models = Models::new(&same, &Sigmoid).with_task(&task);
+        Group::of(pair, &rows(&models, x, 1, labels), thresholds, &models)
+    }
+
+    #[test]
+    fn each_scheme_has_its_pairs() {
+        let pairs = |scheme: Scheme, classes: usize| -> Vec<[Option<usize>; 2]> {
+            scheme.pairs(classes).iter().map(|pair| [pair.from.class, pair.to.class]).collect()
+        };
+        let [a, b, any] = [Some(0), Some(1), None];
+        assert_eq!(pairs(Scheme::Within, 2), [[a, a], [b, b]]);
+        assert_eq!(pairs(Scheme::Between, 2), [[a, b], [b, a]]);
+        assert_eq!(pairs(Scheme::Between, 4).len(), 12);
+        assert_eq!(pairs(Scheme::AnyToClass, 2), [[any, a], [any, b]]);
+        assert_eq!(pairs(Scheme::Any, 2), [[any, any]]);
+        for scheme in Scheme::ALL {
+            assert_eq!(pairs(scheme, 0), [[any, any]], "a regression has one pair");
+            assert_eq!(scheme.name().parse::<Scheme>().unwrap(), scheme);
+        }
+        let message = "inside".parse::<Scheme>().unwrap_err().to_string();
+        assert!(message.contains("`inside`") && message.contains("within, between, any-to-class, any"), "{message}");
+    }
+
+    #[test]
+    fn pairs_are_called_by_their_classes_and_conditions() {
+        let (schema, names) = (table(), ["a".to_owned(), "b".to_owned()]);
+        let small = Predicate::parse("x < 0", &schema).unwrap();
+        let mut pair = Pair::of_classes(Some(1), None);
+        assert_eq!(pair.name(&names), "b → *");
+        pair.from.condition = Some(small.clone());
+        pair.to.condition = Some(small);
+        assert_eq!(pair.name(&names), "b where x < 0 → x < 0");
+        assert_eq!(Pair::of_classes(Some(7), None).name(&[]), "7 → *");
+    }
+
+    #[test]
+    fn absolute_thresholds_take_rows_on_their_side() {
+        // 0.04, 0.58, 0.69, 0.58 and 0.04 nats.
+        let (x, labels) = ([-5.0, -1.0, 0.2, 1.0, 5.0], [0, 0, 1, 1, 1]);
+        let all = group(&Pair::default(), &x, &labels, &usual()).unwrap();
+        assert_eq!((all.uncertain, all.certain), (vec![1, 2, 3], vec![0, 4]));
+        assert!(all.notes.is_empty(), "{:?}", all.notes);
+        let within = group(&Pair::of_classes(Some(1), Some(1)), &x, &labels, &usual()).unwrap();
+        assert_eq!((within.uncertain, within.certain), (vec![2, 3], vec![4]));
+        let between = group(&Pair::of_classes(Some(0), Some(1)), &x, &labels, &usual()).unwrap();
+        assert_eq!((between.uncertain, between.certain), (vec![1], vec![4]));
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_group_itself() {
+        // From the surest to the least sure: 4, 3, 2, 1, 0. Half of them is the row at 2, which is on neither side.
+        let half = thresholds(Limit::Quantile(0.5), Limit::Quantile(0.5));
+        let all = group(&Pair::default(), &[0.1, 1.0, 2.0, 3.0, 4.0], &[1; 5], &half).unwrap();
+        assert_eq!((all.uncertain, all.certain), (vec![0, 1], vec![3, 4]));
+        assert_eq!(all.uncertain_above.to_bits(), all.certain_below.to_bits());
+        // Rows of another class do not move it.
+        let with_others = [0.1, 1.0, 2.0, 3.0, 4.0, -0.1, -0.2, -0.3];
+        let within = group(&Pair::of_classes(Some(1), Some(1)), &with_others, &[1, 1, 1, 1, 1, 0, 0, 0], &half);
+        assert_eq!(within.unwrap().uncertain, [0, 1]);
+    }
+
+    #[test]
+    fn a_threshold_that_leaves_nothing_is_replaced_and_a_note_says_so() {
+        let strict = thresholds(Limit::Value(0.65), Limit::Value(0.001));
+        let found = group(&Pair::of_classes(Some(1), Some(1)), &[1.0, 2.0, 3.0], &[1; 3], &strict).unwrap();
+        assert_eq!((found.uncertain, found.certain), (vec![0], vec![2]));
+        let [above, below] = &found.notes[..] else { panic!("two notes, not {:?}", found.notes) };
+        assert!(above.starts_with("no training row of `b` is more uncertain than 0.65;"), "{above}");
+        assert!(below.starts_with("no training row of `b` is more certain than 0.001;"), "{below}");
+        assert!(found.uncertain_above < 0.583 && found.certain_below > 0.19);
+    }
+
+    #[test]
+    fn of_a_hundred_rows_a_twentieth_stands_in_for_a_threshold_that_leaves_nothing() {
+        let x: Vec<f32> = (0..100).map(|i| 0.02 * i as f32 + 0.01).collect();
+        let strict = thresholds(Limit::Value(9.0), Limit::Value(0.0));
+        let found = group(&Pair::default(), &x, &[1; 100], &strict).unwrap();
+        assert!((4..=6).contains(&found.uncertain.len()), "{}", found.uncertain.len());
+        assert!((4..=6).contains(&found.certain.len()), "{}", found.certain.len());
+        assert_eq!((found.uncertain[0], found.certain[found.certain.len() - 1]), (0, 99));
+    }
+
+    #[test]
+    fn rows_that_are_all_alike_are_both_uncertain_and_certain() {
+        let strict = thresholds(Limit::Quantile(1.0), Limit::Quantile(0.0));
+        let found = group(&Pair::default(), &[1.0; 4], &[1; 4], &strict).unwrap();
+        assert_eq!((found.uncertain.len(), found.certain.len(), found.notes.len()), (4, 4, 2));
+    }
+
+    #[test]
+    fn certain_rows_are_predicted_rightly() {
+        // The row at 6 is certain, and of class a all the same.
+        let found = group(&Pair::of_classes(Some(0), Some(0)), &[-0.5, -5.0, 6.0], &[0; 3], &usual()).unwrap();
+        assert_eq!((found.uncertain, found.certain), (vec![0], vec![1]));
+    }
+
+    #[test]
+    fn an_empty_group_is_an_error_that_names_it() {
+        let (x, labels) = ([-5.0, -1.0, 1.0], [0, 0, 1]);
+        for pair in [Pair::of_classes(Some(2), None), Pair::of_classes(None, Some(2))] {
+            let message = group(&pair, &x, &labels, &usual()).unwrap_err().to_string();
+            assert_eq!(
+                message, "no training row belongs to the group `c`; choose another class or condition",
+                "{pair:?}"
+            );
+        }
+        let message = group(&Pair::of_classes(Some(0), Some(0)), &[5.0, 1.0], &[0, 0], &usual()).unwrap_err();
+        assert!(message.to_string().starts_with("no training row of the group `a` is predicted rightly"), "{message}");
+    }
+
+    #[test]
+    fn a_condition_narrows_either_side() {
+        let (same, schema) = (Same::new(1), table());
+        let models = Models::new(&same, &Sigmoid).with_schema(&schema);
+        let all = rows(&models, &[-1.0, 1.0, 2.5, -2.5], 1, &[0, 1, 1, 0]);
+        let where_ = |text: &str| Members { class: None, condition: Some(Predicate::parse(text, &schema).unwrap()) };
+        let pair = Pair { from: where_("x > 0"), to: where_("x < 0") };
+        let found = Group::of(&pair, &all, &thresholds(Limit::Value(0.5), Limit::Value(0.4)), &models).unwrap();
+        assert_eq!((found.uncertain, found.certain), (vec![1], vec![3]));
+        let nobody = Pair { from: where_("x > 2.9"), to: Members::any() };
+        let message = Group::of(&nobody, &all, &usual(), &models).unwrap_err().to_string();
+        assert!(message.contains("`x > 2.9`") && message.contains("choose another"), "{message}");
+    }
+
+    #[test]
+    fn a_threshold_is_an_uncertainty_or_a_share() {
+        for (text, limit) in [
+            ("0.5", Limit::Value(0.5)),
+            ("0", Limit::Value(0.0)),
+            ("95%", Limit::Quantile(0.95)),
+            ("5 %", Limit::Quantile(0.05)),
+            ("100%", Limit::Quantile(1.0)),
+        ] {
+            assert_eq!(text.parse::<Limit>().unwrap(), limit, "{text}");
+            assert_eq!(limit.to_string().parse::<Limit>().unwrap(), limit, "{limit} is read as it is written");
+        }
+        for text in ["", "%", "many", "-1", "-5%", "101%", "nan", "inf", "0,5", "1e39"] {
+            let message = text.parse::<Limit>().unwrap_err();
+            assert!(message.contains(&format!("`{text}`")) && message.contains("95%"), "{message}");
+        }
+    }
 }

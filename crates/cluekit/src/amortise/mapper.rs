@@ -197,3 +197,114 @@ fn shifted(models: &Models, x: &[f32], shift: &[f32]) -> Result<Vec<f32>> {
     }
     Ok(moved)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amortise::toy::{Same, Sigmoid, pictures, rows, table};
+    use crate::amortise::translation::Form;
+    use crate::mixture::Component;
+    use crate::model::parameters::Parameters;
+
+    /// The codes that a mapper proposes for each row of `x`.
+    fn codes_of(mapper: &Mapper, models: &Models, x: &[f32], width: usize) -> Vec<Vec<Vec<f32>>> {
+        let rows = rows(models, x, width, &vec![0; x.len() / width]);
+        let proposals = mapper.propose(models, &rows, "mine", 0.03).unwrap();
+        let code = |proposal: Proposal| {
+            assert_eq!((proposal.mapper.as_str(), proposal.x), ("mine", None));
+            proposal.z
+        };
+        proposals.into_iter().map(|set| set.into_iter().map(code).collect()).collect()
+    }
+
+    #[test]
+    fn a_reconstruction_changes_nothing() {
+        let same = Same { width: 1, scale: 2.0 };
+        let models = Models::new(&same, &Sigmoid);
+        assert_eq!(codes_of(&Mapper::Reconstruction, &models, &[3.0, -1.0], 1), [[[6.0]], [[-2.0]]]);
+    }
+
+    #[test]
+    fn a_shift_of_inputs_is_encoded_again() {
+        let same = Same { width: 2, scale: 2.0 };
+        let models = Models::new(&same, &Sigmoid);
+        let mapper = Mapper::InputShift(vec![0.5, -0.5]);
+        assert_eq!(codes_of(&mapper, &models, &[0.75, 0.25], 2), [[[2.5, -0.5]]]);
+    }
+
+    #[test]
+    fn a_shift_of_inputs_stays_in_the_range_of_the_data() {
+        let (same, schema) = (Same { width: 2, scale: 2.0 }, pictures(2));
+        let models = Models::new(&same, &Sigmoid).with_schema(&schema);
+        let mapper = Mapper::InputShift(vec![0.5, -0.5]);
+        assert_eq!(codes_of(&mapper, &models, &[0.75, 0.25, 0.25, 0.75], 2), [[[2.0, 0.0]], [[1.5, 0.5]]]);
+        let (same, schema) = (Same::new(1), table());
+        let models = Models::new(&same, &Sigmoid).with_schema(&schema);
+        assert_eq!(codes_of(&Mapper::InputShift(vec![2.0]), &models, &[2.0, -2.0], 1), [[[3.0]], [[0.0]]]);
+    }
+
+    #[test]
+    fn maps_between_codes_are_applied_to_each_row() {
+        let same = Same::new(1);
+        let models = Models::new(&same, &Sigmoid);
+        let translation = Mapper::Latent(LatentMap::translation(vec![1.5]));
+        assert_eq!(codes_of(&translation, &models, &[3.0, -1.0], 1), [[[4.5]], [[0.5]]]);
+        let layout = Arc::new(crate::amortise::translation::layout(Form::Affine, 1));
+        let affine = LatentMap::new(Form::Affine, Parameters::new(layout, vec![2.0, 1.0]).unwrap());
+        assert_eq!(codes_of(&Mapper::Latent(affine), &models, &[3.0, -1.0], 1), [[[10.0]], [[-2.0]]]);
+    }
+
+    #[test]
+    fn each_cluster_has_a_translation_of_its_own() {
+        let same = Same::new(1);
+        let models = Models::new(&same, &Sigmoid);
+        let component = |mean: f64| Component { weight: 0.5, mean: vec![mean], variance: 1.0 };
+        let mapper = Mapper::Clusters {
+            mixture: Mixture { components: vec![component(-5.0), component(5.0)], bic: 0.0 },
+            translations: vec![vec![1.0], vec![-2.0]],
+        };
+        assert_eq!(codes_of(&mapper, &models, &[-4.0, 6.0, 0.5], 1), [[[-3.0]], [[4.0]], [[-1.5]]]);
+    }
+
+    #[test]
+    fn every_length_of_a_translation_is_proposed() {
+        let same = Same::new(1);
+        let models = Models::new(&same, &Sigmoid);
+        let lengths = [[1.0], [1.5], [2.0], [2.5], [3.0], [4.0], [5.0], [7.0]];
+        assert_eq!(codes_of(&Mapper::Scaled(vec![2.0]), &models, &[1.0], 1), [lengths]);
+        assert_eq!(LENGTHS.len(), lengths.len());
+    }
+
+    #[test]
+    fn the_nearest_by_code_is_euclidean_and_the_nearest_by_input_is_not() {
+        // From (0, 0): (2, 2) is 2.8 away and 4 around the corner, (3.5, 0) is 3.5 away both ways.
+        let same = Same { width: 2, scale: 2.0 };
+        let models = Models::new(&same, &Sigmoid);
+        let certain = Arc::new(rows(&models, &[2.0, 2.0, 3.5, 0.0], 2, &[1, 1]));
+        let rows = rows(&models, &[0.0, 0.0, 5.0, 0.0], 2, &[1, 1]);
+        let propose = |latent: bool| {
+            let mapper = Mapper::Nearest { latent, certain: certain.clone() };
+            mapper.propose(&models, &rows, "nearest", 0.03).unwrap().concat()
+        };
+        let proposal = |z: [f32; 2], x: Option<[f32; 2]>| Proposal {
+            z: z.to_vec(),
+            x: x.map(|x| x.to_vec()),
+            mapper: "nearest".into(),
+        };
+        assert_eq!(propose(true), [proposal([4.0, 4.0], None), proposal([7.0, 0.0], None)]);
+        let far = proposal([7.0, 0.0], Some([3.5, 0.0]));
+        assert_eq!(propose(false), [far.clone(), far]);
+    }
+
+    #[test]
+    fn every_kind_is_chosen_by_its_name() {
+        for method in Method::ALL {
+            assert_eq!(method.name().parse::<Method>().unwrap(), method);
+            assert_eq!(serde_json::to_value(method).unwrap(), method.name());
+        }
+        let baselines: Vec<&str> = Method::ALL.into_iter().filter(|m| m.is_baseline()).map(Method::name).collect();
+        assert_eq!(baselines, ["reconstruction", "input-dbm", "latent-dbm", "input-nn", "latent-nn"]);
+        let message = "glum".parse::<Method>().unwrap_err().to_string();
+        assert!(message.contains("`glum`") && message.contains("glam, clusters"), "{message}");
+    }
+}

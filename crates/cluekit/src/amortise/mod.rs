@@ -13,6 +13,8 @@ mod mapper;
 mod nearest;
 mod neural;
 mod record;
+#[cfg(test)]
+mod toy;
 pub mod translation;
 
 pub use change::GlobalChange;

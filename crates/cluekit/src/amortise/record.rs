@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 /// The version of the text.
 const FORMAT: u32 = 1;
+/// Clusters beyond which a text is wrong rather than thorough.
+const MOST_CLUSTERS: usize = 1_000_000;
 
 /// What lies beside the arrays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,11 +71,11 @@ impl MembersRecord {
 
     fn members(&self, models: &Models) -> std::result::Result<Members, String> {
         let classes = models.task().classes();
+        // Models without names for their classes number them.
+        let number = |name: &String| name.parse().ok().filter(|_| classes.is_empty());
         let place = |name: &String| {
-            classes
-                .iter()
-                .position(|class| class == name)
-                .ok_or_else(|| format!("names a class `{name}` that the run does not have"))
+            let place = classes.iter().position(|class| class == name).or_else(|| number(name));
+            place.ok_or_else(|| format!("names a class `{name}` that the run does not have"))
         };
         let condition = match (&self.condition, models.schema) {
             (Some(text), Some(schema)) => Some(Predicate::parse(text, schema).map_err(|error| error.to_string())?),
@@ -218,8 +220,10 @@ impl Record {
         }
         let record: Self = serde_json::from_str(note).map_err(unreadable)?;
         let neural = (record.method == Method::Neural) == record.neural.is_some();
-        let clusters =
-            |group: &GroupRecord| (record.method == Method::Clusters) == group.clusters.is_some_and(|k| k > 0);
+        let clusters = |group: &GroupRecord| match group.clusters {
+            Some(count) => record.method == Method::Clusters && (1..=MOST_CLUSTERS).contains(&count),
+            None => record.method != Method::Clusters,
+        };
         if record.method.is_baseline() || !neural || !record.groups.iter().all(clusters) || record.groups.is_empty() {
             return Err(Error::file(path, "describes no mapper that can be fitted; fit it again"));
         }
@@ -297,5 +301,218 @@ fn numbers(fitting: &Fitting) -> Vec<f32> {
             weights.chain(means).chain(variances).chain(translations.concat()).collect()
         }
         Mapper::Reconstruction | Mapper::InputShift(_) | Mapper::Nearest { .. } | Mapper::Neural { .. } => vec![],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amortise::toy::{Same, Sigmoid, classes, fitting, rows, table};
+    use crate::amortise::{Ask, Scheme};
+    use crate::data::Task;
+    use crate::model::store::run::RunFolder;
+    use crate::model::store::weights::write_weights;
+    use std::fs;
+    use tempfile::TempDir;
+
+    /// A run folder with room for mappers.
+    fn shelf() -> (TempDir, Mappers) {
+        let place = tempfile::tempdir().unwrap();
+        let store = RunFolder::at(place.path()).mappers();
+        (place, store)
+    }
+
+    fn hashes(predictor: &str) -> BTreeMap<String, String> {
+        BTreeMap::from([("predictor.safetensors".into(), predictor.into()), ("vae.safetensors".into(), "1f".into())])
+    }
+
+    fn two_classes() -> Task {
+        classes(&["a", "b"])
+    }
+
+    fn layout_of(form: Form) -> Arc<Layout> {
+        Arc::new(translation::layout(form, 2))
+    }
+
+    /// A mapper of each kind that is saved, for two columns.
+    fn mapper(method: Method, models: &Models) -> Mapper {
+        let component = |x: f64| Component { weight: 0.5, mean: vec![x, 0.25], variance: 0.5 };
+        match method {
+            Method::Clusters => Mapper::Clusters {
+                mixture: Mixture { components: vec![component(-1.0), component(1.0), component(4.0)], bic: 0.0 },
+                translations: vec![vec![0.1, 0.2], vec![0.3, 0.4], vec![0.5, 0.6]],
+            },
+            Method::Scaled => Mapper::Scaled(vec![0.1, -0.2]),
+            Method::Affine => {
+                let numbers = vec![0.1, -0.2, 0.3, 0.4, 0.5, -0.6];
+                Mapper::Latent(LatentMap::new(Form::Affine, Parameters::new(layout_of(Form::Affine), numbers).unwrap()))
+            }
+            Method::Neural => {
+                let plan = NeuralPlan { width: 5, depth: 1, ..NeuralPlan::default() };
+                let layout = Neural::layout(models, 2, 2, &plan);
+                let parameters = Parameters::initial(layout, &mut Seed(3).stream("start"));
+                Mapper::Neural { network: Arc::new(Neural::new(models, 2, 2, plan, parameters)), target: 0 }
+            }
+            _ => Mapper::Latent(LatentMap::translation(vec![1.5, -0.7])),
+        }
+    }
+
+    fn fitted(method: Method, models: &Models) -> Fitted {
+        let one = mapper(method, models);
+        let of_pair = |pair: Pair| match &one {
+            Mapper::Neural { network, .. } => {
+                let target = pair.to.class.unwrap();
+                fitting(pair, Mapper::Neural { network: network.clone(), target })
+            }
+            other => fitting(pair, other.clone()),
+        };
+        let scheme = if method == Method::Neural { Scheme::AnyToClass } else { Scheme::Within };
+        let fittings = scheme.pairs(2).into_iter().map(of_pair).collect();
+        Fitted { method, learn_from: LearnFrom::Clues(0.03), lambda_x: 0.03, fittings }
+    }
+
+    /// What is said of the file `glam` when it is loaded for the classes a and b.
+    fn refusal(store: &Mappers) -> String {
+        let (same, task) = (Same::new(2), two_classes());
+        let models = Models::new(&same, &Sigmoid).with_task(&task);
+        let message = Fitted::load(store, "glam", &models, 2, &hashes("ab")).unwrap_err().to_string();
+        assert!(message.contains("glam.safetensors") && !message.contains('\n'), "{message}");
+        message
+    }
+
+    /// Saves a mapper called `glam`.
+    fn save(store: &Mappers, method: Method) {
+        let (same, task) = (Same::new(2), two_classes());
+        let models = Models::new(&same, &Sigmoid).with_task(&task);
+        fitted(method, &models).save(store, "glam", &models, hashes("ab"), Seed(1)).unwrap();
+    }
+
+    #[test]
+    fn what_is_loaded_proposes_what_was_saved() {
+        let (same, task) = (Same::new(2), two_classes());
+        let models = Models::new(&same, &Sigmoid).with_task(&task);
+        let rows = rows(&models, &[0.3, -0.7, 1.2, 0.4, -2.0, 5.0, 4.5, 0.0], 2, &[0, 1, 0, 1]);
+        let (_place, store) = shelf();
+        for method in Method::ALL.into_iter().filter(|method| !method.is_baseline()) {
+            let saved = fitted(method, &models);
+            saved.save(&store, method.name(), &models, hashes("ab"), Seed(1)).unwrap();
+            let loaded = Fitted::load(&store, method.name(), &models, 2, &hashes("ab")).unwrap();
+            let propose = |fitted: &Fitted| fitted.propose(&models, &rows, &Ask::MostProbable(2), 0.05, "m").unwrap();
+            assert_eq!(propose(&loaded), propose(&saved), "{method:?}");
+            assert_eq!((loaded.method, loaded.learn_from), (method, LearnFrom::Clues(0.03)));
+            assert_eq!(loaded.lambda_x.to_bits(), 0.03f32.to_bits());
+            for (loaded, saved) in loaded.fittings.iter().zip(&saved.fittings) {
+                assert_eq!((&loaded.pair, &loaded.notes), (&saved.pair, &saved.notes));
+                assert_eq!((loaded.lambda_theta, loaded.uncertain, loaded.certain), (Some(0.3), 7, 9));
+                assert_eq!(
+                    [loaded.uncertain_above, loaded.certain_below].map(f32::to_bits),
+                    [0.5, 0.1].map(f32::to_bits)
+                );
+            }
+        }
+        assert_eq!(store.names().unwrap(), ["affine", "clusters", "glam", "neural", "scaled"]);
+    }
+
+    #[test]
+    fn conditions_are_kept() {
+        let (same, schema) = (Same::new(1), table());
+        let models = Models::new(&same, &Sigmoid).with_schema(&schema);
+        let mut pair = Pair::of_classes(Some(1), None);
+        pair.from.condition = Some(Predicate::parse("x < 0.25 or not x = 1", &schema).unwrap());
+        let fittings = vec![fitting(pair.clone(), Mapper::Latent(LatentMap::translation(vec![1.0])))];
+        let saved = Fitted { method: Method::Glam, learn_from: LearnFrom::Data, lambda_x: 0.03, fittings };
+        let (_place, store) = shelf();
+        saved.save(&store, "young", &models, hashes("ab"), Seed(1)).unwrap();
+        let loaded = Fitted::load(&store, "young", &models, 1, &hashes("ab")).unwrap();
+        assert_eq!(loaded.fittings[0].pair, pair);
+    }
+
+    #[test]
+    fn a_baseline_is_not_saved_and_a_name_is_a_file_name() {
+        let (same, task) = (Same::new(2), two_classes());
+        let models = Models::new(&same, &Sigmoid).with_task(&task);
+        let (_place, store) = shelf();
+        let mut baseline = fitted(Method::Glam, &models);
+        baseline.method = Method::LatentDbm;
+        let message = baseline.save(&store, "x", &models, hashes("ab"), Seed(1)).unwrap_err().to_string();
+        assert!(message.contains("`latent-dbm` needs no fitting"), "{message}");
+        for name in ["", "../glam", "a b", "ä", &"x".repeat(65)] {
+            let saved = fitted(Method::Glam, &models).save(&store, name, &models, hashes("ab"), Seed(1));
+            let message = saved.unwrap_err().to_string();
+            assert!(message.contains(&format!("`{name}` cannot name a mapper")), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_mapper_of_other_models_is_refused() {
+        let (_place, store) = shelf();
+        let (same, task) = (Same::new(2), two_classes());
+        let models = Models::new(&same, &Sigmoid).with_task(&task);
+        fitted(Method::Glam, &models).save(&store, "glam", &models, hashes("cd"), Seed(1)).unwrap();
+        let message = refusal(&store);
+        assert!(message.contains("fitted for another predictor.safetensors"), "{message}");
+        assert!(message.contains("fit it again with `clue glam fit`"), "{message}");
+    }
+
+    #[test]
+    fn a_class_that_the_run_does_not_have_is_named() {
+        let (_place, store) = shelf();
+        let (same, task) = (Same::new(2), classes(&["a", "z"]));
+        let models = Models::new(&same, &Sigmoid).with_task(&task);
+        fitted(Method::Glam, &models).save(&store, "glam", &models, hashes("ab"), Seed(1)).unwrap();
+        let message = refusal(&store);
+        assert!(message.contains("names a class `z`") && message.ends_with("fit it again"), "{message}");
+    }
+
+    #[test]
+    fn a_file_that_is_missing_cut_short_or_silent_is_named_with_the_remedy() {
+        let (_place, store) = shelf();
+        let message = refusal(&store);
+        assert!(message.contains("is not there (none is); `clue glam fit` makes it"), "{message}");
+        save(&store, Method::Glam);
+        let bytes = fs::read(store.path("glam")).unwrap();
+        for cut in [bytes.len() - 1, bytes.len() / 2, 7, 0] {
+            fs::write(store.path("glam"), &bytes[..cut]).unwrap();
+            let message = refusal(&store);
+            assert!(message.contains("cut short") && message.contains("again"), "{message}");
+        }
+        let parameters = Parameters::new(layout_of(Form::Translation), vec![1.0, 2.0]).unwrap();
+        write_weights(&store.path("glam"), &parameters).unwrap();
+        assert!(refusal(&store).ends_with("says nothing of its mapper; fit it again"));
+        fs::rename(store.path("glam"), store.path("other")).unwrap();
+        assert!(refusal(&store).contains("is not there (there are other)"));
+    }
+
+    /// Changes the text of the file `glam`.
+    fn rewrite(store: &Mappers, note: &str) {
+        let parameters = Parameters::new(layout_of(Form::Translation), vec![1.0, 2.0]).unwrap();
+        store.write("glam", &parameters, note).unwrap();
+    }
+
+    #[test]
+    fn a_text_that_describes_no_mapper_is_refused() {
+        let (_place, store) = shelf();
+        save(&store, Method::Glam);
+        let (_, glam) = store.read("glam").unwrap();
+        save(&store, Method::Clusters);
+        let (_, clusters) = store.read("glam").unwrap();
+        let wrong = [
+            ("hello".into(), "does not say what its mapper is"),
+            ("{}".into(), "does not say its format; fit it again"),
+            (glam.replace("\"format\":1", "\"format\":2"), "has format 2, this version reads 1; fit it again"),
+            (glam.replace("\"format\":1", "\"format\":1,\"colour\":3"), "unknown field `colour`"),
+            (glam.replace("\"glam\"", "\"input-nn\""), "describes no mapper that can be fitted; fit it again"),
+            (glam.replace("\"glam\"", "\"neural\""), "describes no mapper that can be fitted"),
+            (glam.replace("\"glam\"", "\"clusters\""), "describes no mapper that can be fitted"),
+            (clusters.replace("\"clusters\":3", "\"clusters\":0"), "describes no mapper that can be fitted"),
+            (clusters.replace("\"clusters\":3", "\"clusters\":18446744073709551615"), "describes no mapper"),
+            (clusters.replace("\"clusters\":3", "\"clusters\":2"), "groups."),
+            (clusters, "groups."),
+        ];
+        for (note, expected) in wrong {
+            rewrite(&store, &note);
+            let message = refusal(&store);
+            assert!(message.contains(expected), "`{expected}` is not in: {message}");
+        }
     }
 }

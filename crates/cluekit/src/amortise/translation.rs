@@ -180,3 +180,111 @@ fn forward(form: Form, weights: &Weights, z: Tensor<2>) -> Tensor<2> {
         Form::Affine => z.clone() + z.matmul(weights.get::<2>("matrix").transpose()) + shift,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amortise::toy::{Same, Sigmoid};
+
+    fn affine(matrix: &[f32], b: &[f32]) -> LatentMap {
+        let layout = Arc::new(layout(Form::Affine, b.len()));
+        LatentMap::new(Form::Affine, Parameters::new(layout, [matrix, b].concat()).unwrap())
+    }
+
+    fn assert_near(got: &[f32], expected: &[f32], tolerance: f32) {
+        assert_eq!(got.len(), expected.len());
+        let near = got.iter().zip(expected).all(|(got, expected)| (got - expected).abs() <= tolerance);
+        assert!(near, "{got:?}, expected {expected:?}");
+    }
+
+    #[test]
+    fn the_loss_is_that_of_the_nearest_certain_inputs_and_of_the_length() {
+        // 0 and 1 go to 0.5 and 1.5, each 0.5 from the nearest of 0 and 2: (0.25 + 0.25) / 2 + 0.2 · 0.5.
+        // The pulls (0.5 − 0) · 2 / 2 and (1.5 − 2) · 2 / 2 cancel, and λ_θ = 0.2 is left.
+        let same = Same::new(1);
+        let models = Models::new(&same, &Sigmoid);
+        let map = LatentMap::translation(vec![0.5]);
+        let (value, gradient) = loss(&models, &map, &[0.0, 1.0], &[2.0, 0.0], 1, 0.2).unwrap();
+        assert!((value - 0.35).abs() < 1e-6, "{value}");
+        assert_near(&gradient, &[0.2], 1e-6);
+    }
+
+    #[test]
+    fn the_loss_of_an_affine_map_counts_its_matrix_too() {
+        // 2 goes to 2 + 0.5 · 2 − 1 = 2, which is 1 from 3: 1 + 0.1 · (0.5 + 1); ∂/∂A = 2 (2 − 3) · 2 + 0.1 and
+        // ∂/∂b = 2 (2 − 3) − 0.1.
+        let same = Same::new(1);
+        let models = Models::new(&same, &Sigmoid);
+        let (value, gradient) = loss(&models, &affine(&[0.5], &[-1.0]), &[2.0], &[3.0], 1, 0.1).unwrap();
+        assert!((value - 1.15).abs() < 1e-6, "{value}");
+        assert_near(&gradient, &[-3.9, -2.1], 1e-5);
+    }
+
+    #[test]
+    fn rows_beyond_one_piece_of_work_count_as_much_as_the_first() {
+        // Half of 300 rows are 1 away, the others 3: (1 + 9) / 2.
+        let same = Same::new(1);
+        let models = Models::new(&same, &Sigmoid);
+        let z: Vec<f32> = (0..300).map(|row| if row < 150 { 1.0 } else { 3.0 }).collect();
+        let (value, gradient) = loss(&models, &LatentMap::translation(vec![0.0]), &z, &[0.0], 1, 1.0).unwrap();
+        assert!((value - 5.0).abs() < 1e-5, "{value}");
+        // At 0 the length has no direction.
+        assert_near(&gradient, &[4.0], 1e-5);
+    }
+
+    #[test]
+    fn a_translation_adds_and_an_affine_map_multiplies_first() {
+        let translation = LatentMap::translation(vec![1.0, -2.0]);
+        assert_near(&translation.apply(&[0.0, 0.0, 3.0, 4.0]), &[1.0, -2.0, 4.0, 2.0], 0.0);
+        // (3, 4) + (0 · 3 + 1 · 4, 2 · 3 + 0 · 4) + (1, 0)
+        let map = affine(&[0.0, 1.0, 2.0, 0.0], &[1.0, 0.0]);
+        assert_near(&map.apply(&[3.0, 4.0]), &[8.0, 10.0], 0.0);
+        let start = LatentMap::starting_at(Form::Affine, vec![1.0, -2.0]);
+        assert_eq!(start.form(), Form::Affine);
+        assert_near(&start.apply(&[3.0, 4.0]), &[4.0, 2.0], 0.0);
+    }
+
+    #[test]
+    fn what_is_learned_and_what_is_applied_are_the_same_map() {
+        let map = affine(&[0.1, -0.2, 0.3, 0.4], &[0.5, -0.6]);
+        let z = [1.0, 2.0, -3.0, 0.5];
+        let learned = values(forward(Form::Affine, &Weights::frozen(map.parameters()), tensor(z.to_vec(), [2, 2])));
+        assert_near(&map.apply(&z), &learned, 1e-6);
+    }
+
+    #[test]
+    fn the_shift_between_two_clouds_is_found_from_the_difference_of_means() {
+        // Each point has its image by (2, −1); one image counts twice, so the difference of means is not the shift.
+        let same = Same::new(2);
+        let models = Models::new(&same, &Sigmoid);
+        let z = [0.0, 0.0, 1.0, 0.0, 0.0, 1.0];
+        let certain = [2.0, -1.0, 2.0, -1.0, 3.0, -1.0, 2.0, 0.0];
+        let start = LatentMap::translation(vec![2.25 - 1.0 / 3.0, -0.75 - 1.0 / 3.0]);
+        let settings = Descent { lambda_theta: 0.0, steps: 30, learning_rate: 0.1 };
+        let found = fit(&models, start, &z, &certain, 2, settings).unwrap();
+        assert_near(&found.parameters().values, &[2.0, -1.0], 0.01);
+    }
+
+    #[test]
+    fn a_huge_weight_on_the_length_leaves_no_translation() {
+        let same = Same::new(2);
+        let models = Models::new(&same, &Sigmoid);
+        for form in [Form::Translation, Form::Affine] {
+            let start = LatentMap::starting_at(form, vec![1.0, -0.7]);
+            let settings = Descent { lambda_theta: 1e4, steps: 100, learning_rate: 0.1 };
+            let found = fit(&models, start, &[0.0, 0.0], &[1.0, -0.7], 2, settings).unwrap();
+            let length: f32 = found.parameters().values.iter().map(|value| value.abs()).sum();
+            assert!(length < 0.05, "{length}");
+        }
+    }
+
+    #[test]
+    fn the_best_map_that_was_seen_is_returned() {
+        // A step of 5 overshoots the shift of 1 at once; the start, 0.1 from it, is better than what follows.
+        let same = Same::new(1);
+        let models = Models::new(&same, &Sigmoid);
+        let settings = Descent { lambda_theta: 0.0, steps: 1, learning_rate: 5.0 };
+        let found = fit(&models, LatentMap::translation(vec![0.9]), &[0.0], &[1.0], 1, settings).unwrap();
+        assert_near(&found.parameters().values, &[0.9], 0.0);
+    }
+}

@@ -232,7 +232,7 @@ impl Plan {
 }
 
 /// Puts every value of `from` in its place in `into`.
-fn merge(into: &mut toml::Table, from: &toml::Table) {
+pub(crate) fn merge(into: &mut toml::Table, from: &toml::Table) {
     for (key, value) in from {
         match (into.get_mut(key), value) {
             (Some(toml::Value::Table(inner)), toml::Value::Table(value)) => merge(inner, value),

@@ -81,7 +81,8 @@ impl<'a> Words<'a> {
                 many => write!(text, ", {many} changes"),
             };
         }
-        text + &format!(", d {}, ρ {}", distance(clue.distance.input), distance(clue.distance.latent))
+        text += &format!(", d {}, ρ {}", distance(clue.distance.input), distance(clue.distance.latent));
+        clue.mapper.as_ref().map_or(text.clone(), |mapper| format!("{text}, by {mapper}"))
     }
 
     fn change(&self, change: &Change) -> String {

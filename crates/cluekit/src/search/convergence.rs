@@ -27,7 +27,7 @@ impl Default for Convergence {
 impl Convergence {
     /// Exactly `steps` steps, whatever happens.
     pub fn never_before(steps: usize) -> Self {
-        Self { max_steps: steps, patience: usize::MAX, ..Self::default() }
+        Self { max_steps: steps, patience: steps.saturating_add(1), ..Self::default() }
     }
 
     /// Refuses a rule that cannot be followed.

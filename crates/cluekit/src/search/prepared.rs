@@ -7,7 +7,7 @@ use super::coupling::Coupling;
 use super::descent::{Descent, End, Start};
 use super::explain::Counter;
 use super::origin::{self, Origin};
-use super::{Background, Inputs, Models, Search, plausibility};
+use super::{Background, Inputs, Models, Search, plausibility, sparse};
 use crate::data::Halfspace;
 use crate::distance::Metric;
 use crate::error::{Error, Result};
@@ -74,6 +74,11 @@ impl Prepared<'_> {
     /// x₀ of one input.
     pub fn x(&self, input: usize) -> &[f32] {
         &self.origins[input].x
+    }
+
+    /// μ_θ(x|z₀) of one input.
+    pub fn decoded(&self, input: usize) -> &[f32] {
+        &self.origins[input].decoded
     }
 
     /// What the model says of one input.
@@ -171,6 +176,11 @@ impl Prepared<'_> {
     }
 
     fn certified(&self, ends: &[End], proposals: &[Vec<Proposal>]) -> Result<Vec<Vec<Clue>>> {
+        let fewer = match self.models.schema.and_then(|schema| schema.constraints.most_changed) {
+            Some(most) => Some(sparse::with_fewer_changes(&self.descent(), ends, most)?),
+            None => None,
+        };
+        let ends = fewer.as_deref().unwrap_or(ends);
         let mut clues = certify(&self.descent(), ends, self.search.acceptance())?.into_iter();
         let set = |proposals: &Vec<Proposal>| -> Vec<Clue> {
             let named = |(clue, proposal): (Clue, &Proposal)| Clue { mapper: Some(proposal.mapper.clone()), ..clue };

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 #![allow(clippy::float_cmp, reason = "some laws hold to the last bit")]
 
+mod amortise;
 mod certificates;
 mod constraints;
 mod decoding;

@@ -78,7 +78,9 @@ impl InputArgs {
             Targets::Values(values) => vec![false; values.len()],
         });
         let chosen = self.ranked(&predict(&run.predictor, &samples, task)?, of_class.as_deref(), by);
-        ensure!(!chosen.is_empty(), "no input is left; lower --above, or leave out --class");
+        let of_class = self.class.as_ref().map_or(String::new(), |class| format!(" of class `{class}`"));
+        let above = self.above.map_or(String::new(), |above| format!(" with an uncertainty above {above}"));
+        ensure!(!chosen.is_empty(), "there is no input{of_class}{above}; ask for less");
         Ok(Inputs::of(&samples, &chosen, task)?)
     }
 

@@ -48,12 +48,6 @@ pub struct ExplainArgs {
     /// Where to look for clues.
     #[arg(long, value_enum)]
     method: options::Method,
-    #[command(flatten)]
-    inputs: inputs::InputArgs,
-    #[command(flatten)]
-    search: options::SearchArgs,
-    #[command(flatten)]
-    constraints: options::ConstraintArgs,
     /// Where all randomness comes from.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -66,6 +60,12 @@ pub struct ExplainArgs {
     /// Print one JSON document instead of text.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    inputs: inputs::InputArgs,
+    #[command(flatten)]
+    search: options::SearchArgs,
+    #[command(flatten)]
+    constraints: options::ConstraintArgs,
 }
 
 /// Runs `clue explain`.

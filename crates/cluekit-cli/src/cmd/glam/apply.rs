@@ -10,7 +10,7 @@ use crate::cmd::run::RunArgs;
 use crate::progress::Bar;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use cluekit::amortise::{Ask, Encoded, Fitted, LearnFrom, Method, Recipe, Workshop, cheapest_first};
+use cluekit::amortise::{Ask, Encoded, Fitted, LearnFrom, Mapper, Method, Pair, Recipe, Workshop, cheapest_first};
 use cluekit::model::store::files::create_folder;
 use cluekit::observer::Observer;
 use cluekit::search::{Background, Convergence, Inputs, Models, Ordinary, Prepared, Proposal, Search};
@@ -43,8 +43,6 @@ pub struct ApplyArgs {
     /// A fitted mapper by its name, a baseline, or best.
     #[arg(long, value_name = "NAME", default_value = "glam")]
     method: String,
-    #[command(flatten)]
-    inputs: InputArgs,
     /// How many of the most probable classes to try for each input.
     #[arg(long, value_name = "N", default_value_t = 3)]
     classes: usize,
@@ -60,12 +58,6 @@ pub struct ApplyArgs {
     /// Of those steps.
     #[arg(long, value_name = "V", default_value_t = 0.1, allow_hyphen_values = true)]
     learning_rate: f32,
-    #[command(flatten)]
-    cost: CostArgs,
-    #[command(flatten)]
-    groups: GroupArgs,
-    #[command(flatten)]
-    constraints: ConstraintArgs,
     /// Where all randomness comes from.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -78,6 +70,14 @@ pub struct ApplyArgs {
     /// Print one JSON document instead of text.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    inputs: InputArgs,
+    #[command(flatten)]
+    cost: CostArgs,
+    #[command(flatten)]
+    groups: GroupArgs,
+    #[command(flatten)]
+    constraints: ConstraintArgs,
 }
 
 /// Runs `clue glam apply`.
@@ -97,6 +97,7 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
         create_folder(folder)?;
     }
     let mappers = args.mappers(&studio, &search, quiet)?;
+    mappers.iter().for_each(|(name, fitted)| note_on_trade_off(name, fitted, args.cost.lambda_x));
     let models = studio.models();
     let inputs = args.inputs.choose(&studio.run, Some(&studio.dataset), search.accept_by)?;
     let seed = Seed(args.seed);
@@ -128,6 +129,19 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     Ok(if unexplained { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
+/// Says so when a network is asked for a trade-off that it has not learned.
+fn note_on_trade_off(name: &str, fitted: &Fitted, lambda_x: f32) {
+    if let Some(Mapper::Neural { network, .. }) = fitted.fittings.first().map(|fitting| &fitting.mapper) {
+        let [least, most] = network.plan().range();
+        if !(least..=most).contains(&lambda_x) {
+            let taken = lambda_x.clamp(least, most);
+            tracing::info!(
+                "{name} learned a λ_x from {least} to {most}; it maps as for {taken}, and costs are with {lambda_x}"
+            );
+        }
+    }
+}
+
 /// Inputs as mappers see them.
 pub fn encoded(prepared: &Prepared, inputs: &Inputs) -> Encoded {
     let latent = if prepared.is_empty() { 1 } else { prepared.z(0).len() };
@@ -136,6 +150,7 @@ pub fn encoded(prepared: &Prepared, inputs: &Inputs) -> Encoded {
         width: inputs.width(),
         z: (0..prepared.len()).flat_map(|input| prepared.z(input).to_vec()).collect(),
         latent,
+        decoded: Some((0..prepared.len()).flat_map(|input| prepared.decoded(input).to_vec()).collect()),
         predictions: (0..prepared.len()).map(|input| prepared.prediction(input).clone()).collect(),
         classes: inputs.classes(),
     }
@@ -190,9 +205,10 @@ impl ApplyArgs {
                 return Ok(vec![(self.method.clone(), studio.load(&self.method)?)]);
             }
         };
-        let pairs = self.groups.pairs(&studio.run.schema, &studio.dataset.train)?;
-        let [train, validation] =
-            studio.rows(GroupArgs::classes(&pairs).filter(|_| !self.groups.are_default()).as_deref())?;
+        let schema = &studio.run.schema;
+        let pairs = self.groups.pairs(schema, &studio.dataset.train)?;
+        let classes = GroupArgs::classes(&pairs, schema.target.task.classes().len());
+        let [train, validation] = studio.rows(classes.as_deref())?;
         let models = studio.models();
         let background = studio.background(&self.cost)?;
         let thresholds = self.groups.thresholds(search.threshold, search.accept_by);
@@ -201,7 +217,10 @@ impl ApplyArgs {
         let mut mappers = Vec::new();
         for method in wanted {
             let recipe = Recipe::new(method, LearnFrom::Data);
-            mappers.push((method.name().to_owned(), workshop.fit(&recipe, &pairs, &mut Bar::new(quiet))?));
+            // A reconstruction is the same whatever class is asked for.
+            let nowhere = [Pair::default()];
+            let pairs = if method == Method::Reconstruction { nowhere.as_slice() } else { &pairs };
+            mappers.push((method.name().to_owned(), workshop.fit(&recipe, pairs, &mut Bar::new(quiet))?));
         }
         if self.method == BEST {
             for name in studio.run.folder.mappers().names()? {

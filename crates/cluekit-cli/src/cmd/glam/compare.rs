@@ -60,20 +60,20 @@ pub struct CompareArgs {
     /// Which rows of the run's data to choose from.
     #[arg(long, value_enum, default_value = "test")]
     split: crate::cmd::run::Split,
-    #[command(flatten)]
-    cost: CostArgs,
     /// Fit the mappers again, even if they are saved in the run.
     #[arg(long)]
     refit: bool,
     /// Where all randomness comes from.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// A folder for compared.json and compared.svg.
+    /// A folder for compared.json, compared.txt and compared.svg.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON document instead of a table.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    cost: CostArgs,
 }
 
 /// The rows of the table that are mappers, and how they are fitted.
@@ -242,25 +242,39 @@ impl CompareArgs {
         [within, to_class]: [&Vec<Pair>; 2],
         quiet: bool,
     ) -> Result<Fitted> {
-        let saved = studio.run.folder.mappers().path(name);
-        if !method.is_baseline() && !self.refit && saved.exists() {
-            tracing::info!("{name}: as saved in {}", saved.display());
-            return studio.load(name);
-        }
         let learn_from = match learn_from {
             LearnFrom::Clues(lambda) if lambda > 0.0 => LearnFrom::Clues(self.cost.lambda_x),
             other => other,
         };
+        let pairs = if method == Method::Neural { to_class } else { within };
+        let saved = studio.run.folder.mappers().path(name);
+        if !method.is_baseline() && !self.refit && saved.exists() {
+            let fitted = studio.load(name)?;
+            if self.fits(&fitted, method, learn_from, pairs) {
+                tracing::info!("{name}: as saved in {}", saved.display());
+                return Ok(fitted);
+            }
+            tracing::info!("{name}: {} was fitted otherwise and is left alone", saved.display());
+        }
         let neural = NeuralPlan { lambda_x: self.cost.lambda_x, ..NeuralPlan::default() };
         let recipe = Recipe { neural, ..Recipe::new(method, learn_from) };
-        let pairs = if method == Method::Neural { to_class } else { within };
         let mut bar = Bar::new(quiet);
         let fitted = workshop.fit(&recipe, pairs, &mut bar)?;
         if !method.is_baseline() {
             bar.finished(name, "fitted");
-            studio.save(&fitted, name, Seed(self.seed))?;
+            if self.refit || !saved.exists() {
+                studio.save(&fitted, name, Seed(self.seed))?;
+            }
         }
         Ok(fitted)
+    }
+
+    /// Whether saved mappers are those that would be fitted.
+    fn fits(&self, fitted: &Fitted, method: Method, learn_from: LearnFrom, pairs: &[Pair]) -> bool {
+        fitted.method == method
+            && fitted.learn_from == learn_from
+            && fitted.lambda_x.to_bits() == self.cost.lambda_x.to_bits()
+            && fitted.fittings.iter().map(|fitting| &fitting.pair).eq(pairs)
     }
 }
 
@@ -329,7 +343,9 @@ impl Bench<'_> {
     fn refined(&self, sets: &[Vec<Clue>], rows: &Encoded, seconds: f64) -> Result<Row> {
         let search = Search { convergence: Convergence::never_before(REFINING_STEPS), ..self.search.clone() };
         let prepared = search.prepare(self.models, self.background, self.inputs)?;
-        let start = |set: &Vec<Clue>| vec![Proposal { z: set[0].z.clone(), x: None, mapper: "neural-refined".into() }];
+        let proposal = |clue: &Clue| Proposal { z: clue.z.clone(), x: None, mapper: "neural-refined".into() };
+        // A mapper that was fitted for some classes only has nothing to say of the others.
+        let start = |set: &Vec<Clue>| set.first().map(proposal).into_iter().collect();
         let starts: Vec<Vec<Proposal>> = sets.iter().map(start).collect();
         let begun = Instant::now();
         let refined = prepared.refine(&starts, &mut Silent)?;

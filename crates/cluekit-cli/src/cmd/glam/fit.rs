@@ -37,10 +37,6 @@ pub struct FitArgs {
     /// What to learn.
     #[arg(long, value_enum, default_value = "glam")]
     mapper: MapperArg,
-    #[command(flatten)]
-    groups: GroupArgs,
-    #[command(flatten)]
-    cost: CostArgs,
     /// Where certain examples come from: training rows (GLAM 1), or the CLUEs of uncertain ones (GLAM 2 and 3).
     #[arg(long, value_enum, default_value = "data")]
     learn_from: LearnFromArg,
@@ -65,6 +61,10 @@ pub struct FitArgs {
     /// Print one JSON document instead of a table.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    groups: GroupArgs,
+    #[command(flatten)]
+    cost: CostArgs,
 }
 
 /// What can be learned.
@@ -103,14 +103,15 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
     let studio = Studio::open(&args.run)?;
     let schema = &studio.run.schema;
     let groups = match method {
-        Method::Neural if args.groups.are_default() => &GroupArgs::of_scheme(Scheme::AnyToClass),
+        Method::Neural if args.groups.pairs_are_default() => &args.groups.paired(Scheme::AnyToClass),
         _ => &args.groups,
     };
     let pairs = groups.pairs(schema, &studio.dataset.train)?;
     let recipe = args.recipe(method)?;
     let search = studio.search(&args.cost)?;
     let background = studio.background(&args.cost)?;
-    let classes = if method == Method::Neural { None } else { GroupArgs::classes(&pairs) };
+    let classes = GroupArgs::classes(&pairs, schema.target.task.classes().len());
+    let classes = classes.filter(|_| method != Method::Neural);
     let [train, validation] = studio.rows(classes.as_deref())?;
     let models = studio.models();
     let thresholds = groups.thresholds(search.threshold, search.accept_by);
@@ -148,15 +149,15 @@ impl FitArgs {
             LearnFromArg::Data => LearnFrom::Data,
             LearnFromArg::Clues => LearnFrom::Clues(self.clues_lambda_x.unwrap_or(self.cost.lambda_x)),
         };
-        let mut neural = NeuralPlan { lambda_x: self.cost.lambda_x, ..NeuralPlan::default() };
-        if let Some(path) = &self.neural {
-            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-            neural = toml::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
-        }
+        let mut neural = NeuralPlan::default();
         if method == Method::Neural {
-            neural.validate()?;
-        } else {
-            neural = NeuralPlan::default();
+            neural.lambda_x = self.cost.lambda_x;
+        }
+        if let Some(path) = &self.neural {
+            let reading = || format!("reading {}", path.display());
+            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let settings = text.parse::<toml::Table>().map_err(|problem| Error::setting("neural", problem.to_string()));
+            neural = neural.with(&settings.with_context(reading)?).with_context(reading)?;
         }
         Ok(Recipe {
             lambda_theta: self.lambda_theta,

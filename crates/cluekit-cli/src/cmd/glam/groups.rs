@@ -25,18 +25,20 @@ pub struct GroupArgs {
     /// Certain rows of this class only, by its name; `any` for all [default: the class of --from].
     #[arg(long, value_name = "CLASS", conflicts_with = "by")]
     to: Option<String>,
-    /// For tables: a group for each category, or quarter, of this feature, of any class.
+    /// For tables: a group for each category of this feature, or for each quarter of its values (each value, where
+    /// there are few), of any class.
     #[arg(long, value_name = "FEATURE")]
     by: Option<String>,
-    /// For tables: only uncertain rows that satisfy this, such as "AGE < 30 and SEX = female".
+    /// For tables: only uncertain rows that satisfy this, such as "AGE < 30 and SEX = 2".
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
     /// For tables: only certain rows that satisfy this [default: that of --where].
     #[arg(long, value_name = "CONDITION")]
     to_where: Option<String>,
-    /// Training rows above this are uncertain: an uncertainty such as 0.5, or a share of the group such as 95%.
-    #[arg(long, value_name = "H", default_value = "95%")]
-    uncertain_above: Limit,
+    /// Training rows above this are uncertain: an uncertainty such as 0.5, or what a share of the group stays below,
+    /// such as 95% [default: 95%].
+    #[arg(long, value_name = "H")]
+    uncertain_above: Option<Limit>,
     /// Training rows below this are certain [default: what clues are accepted below].
     #[arg(long, value_name = "H")]
     certain_below: Option<Limit>,
@@ -52,21 +54,32 @@ impl GroupArgs {
             by: None,
             condition: None,
             to_where: None,
-            uncertain_above: Limit::Quantile(CERTAIN_SHARE),
+            uncertain_above: None,
             certain_below: None,
         }
     }
 
-    /// Whether nothing but thresholds was said.
-    pub fn are_default(&self) -> bool {
+    /// The same thresholds, but for another pairing.
+    pub fn paired(&self, scheme: Scheme) -> Self {
+        let Self { uncertain_above, certain_below, .. } = *self;
+        Self { uncertain_above, certain_below, ..Self::of_scheme(scheme) }
+    }
+
+    /// Whether nothing was said of who leads where.
+    pub fn pairs_are_default(&self) -> bool {
         let texts = [&self.from, &self.to, &self.by, &self.condition, &self.to_where];
         self.scheme.is_none() && texts.iter().all(|text| text.is_none())
+    }
+
+    /// Whether nothing was said at all.
+    pub fn are_default(&self) -> bool {
+        self.pairs_are_default() && self.uncertain_above.is_none() && self.certain_below.is_none()
     }
 
     /// When rows count as uncertain and as certain.
     pub fn thresholds(&self, accepted_below: f32, kind: Uncertainty) -> Thresholds {
         Thresholds {
-            uncertain_above: self.uncertain_above,
+            uncertain_above: self.uncertain_above.unwrap_or(Limit::Quantile(CERTAIN_SHARE)),
             certain_below: self.certain_below.unwrap_or(Limit::Value(accepted_below)),
             kind,
         }
@@ -85,7 +98,8 @@ impl GroupArgs {
         let mut pairs = match (&self.by, &self.from, &self.to) {
             (Some(feature), ..) => {
                 let rows: Vec<_> = (0..train.len()).map(|row| schema.decode_row(train.row(row))).collect();
-                let parts = Predicate::partition(feature, schema, &rows)?;
+                let parts = Predicate::partition(feature, schema, &rows)
+                    .map_err(|problem| Error::setting("by", problem.to_string()))?;
                 if condition.is_some() || self.to_where.is_some() {
                     bail!(Error::setting("by", "makes its own conditions; leave out --where and --to-where"));
                 }
@@ -105,12 +119,12 @@ impl GroupArgs {
         Ok(pairs)
     }
 
-    /// Training rows of which classes are needed; nothing if all are.
-    pub fn classes(pairs: &[Pair]) -> Option<Vec<usize>> {
+    /// Training rows of which classes are needed, of so many; nothing if all are.
+    pub fn classes(pairs: &[Pair], of: usize) -> Option<Vec<usize>> {
         let sides = pairs.iter().flat_map(|pair| [pair.from.class, pair.to.class]);
         let mut classes = sides.collect::<Option<Vec<usize>>>()?;
         classes.sort_unstable();
         classes.dedup();
-        Some(classes)
+        (classes.len() < of).then_some(classes)
     }
 }

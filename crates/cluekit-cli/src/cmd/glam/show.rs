@@ -43,17 +43,17 @@ pub struct ShowArgs {
     /// Only mappers that lead from or to this class.
     #[arg(long, value_name = "CLASS")]
     class: Option<String>,
-    #[command(flatten)]
-    cost: CostArgs,
     /// Where resampling is drawn from.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// A folder for pictures and global.json.
+    /// A folder for pictures, global.json and global.txt.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON document instead of text.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    cost: CostArgs,
 }
 
 /// The document that `--json` prints.

@@ -93,62 +93,71 @@ impl Studio {
         let (train, validation) = validation_split(&self.dataset.train, share, self.run.record.seed)?;
         // Weights made elsewhere may come without a validation split; then settings are chosen on the rows themselves.
         let validation = if validation.is_empty() { train.clone() } else { validation };
-        let of_classes = |samples: Samples| match (&samples.y, classes) {
-            (Targets::Classes(labels), Some(classes)) => {
-                let wanted = |row: &usize| classes.contains(&(labels[*row] as usize));
-                let rows: Vec<usize> = (0..labels.len()).filter(wanted).collect();
-                samples.select(&rows)
-            }
-            _ => samples,
+        let split = [train, validation];
+        let wanted = split.each_ref().map(|samples| rows_of(samples, classes));
+        let kept = match self.kept_predictions(&split) {
+            Some(kept) => Some(kept),
+            None if classes.is_none() => Some(self.ask_and_keep(&split)?),
+            None => None,
         };
-        let (train, validation) = (of_classes(train), of_classes(validation));
-        let models = self.models();
-        let mut predictions = self.predictions(&train, &validation, classes)?;
-        let of_validation = predictions.split_off(train.len());
-        Ok([
-            Encoded::with_predictions(&models, train, predictions)?,
-            Encoded::with_predictions(&models, validation, of_validation)?,
-        ])
+        let encode = |place: usize| -> Result<Encoded> {
+            let (samples, rows) = (split[place].select(&wanted[place]), &wanted[place]);
+            match &kept {
+                Some(kept) => {
+                    let predictions = rows.iter().map(|&row| kept[place][row].clone()).collect();
+                    Ok(Encoded::with_predictions(&self.models(), samples, predictions)?)
+                }
+                None => {
+                    tracing::info!("predicting {} training rows …", rows.len());
+                    Ok(Encoded::of(&self.models(), samples)?)
+                }
+            }
+        };
+        Ok([encode(0)?, encode(1)?])
     }
 
-    fn predictions(&self, train: &Samples, validation: &Samples, classes: Option<&[usize]>) -> Result<Vec<Prediction>> {
-        let task = &self.run.schema.target.task;
-        let ask = || -> Result<Vec<Prediction>> {
-            let mut all = Vec::with_capacity(train.len() + validation.len());
-            for samples in [train, validation] {
-                tracing::info!("predicting {} training rows …", samples.len());
-                all.extend(predict(&self.run.predictor, samples, task)?);
-            }
-            Ok(all)
+    /// Predictions of both parts of the training rows, if they were kept.
+    fn kept_predictions(&self, split: &[Samples; 2]) -> Option<[Vec<Prediction>; 2]> {
+        let (layout, key) = self.place_of_predictions(split);
+        let outputs = layout.entries()[0].shape[1];
+        let means = layout.entries()[0].len();
+        let kept = self.run.folder.predictions(layout, &key)?;
+        let (means, amounts) = kept.values.split_at(means);
+        let row = |(mean, amounts): (&[f32], &[f32])| Prediction {
+            mean: mean.to_vec(),
+            uncertainty: Amounts { total: amounts[0], aleatoric: amounts[1], epistemic: amounts[2] },
         };
-        if classes.is_some() {
-            return ask();
-        }
-        let count = train.len() + validation.len();
-        let outputs = if task.is_regression() { 1 } else { task.classes().len() };
-        let layout = || {
-            let mut layout = Layout::default();
-            layout.push("mean", &[count, outputs]);
-            layout.push("uncertainty", &[count, 3]);
-            layout
+        let mut all: Vec<Prediction> = means.chunks_exact(outputs).zip(amounts.chunks_exact(3)).map(row).collect();
+        let of_validation = all.split_off(split[0].len());
+        Some([all, of_validation])
+    }
+
+    fn ask_and_keep(&self, split: &[Samples; 2]) -> Result<[Vec<Prediction>; 2]> {
+        let ask = |samples: &Samples| {
+            tracing::info!("predicting {} training rows …", samples.len());
+            predict(&self.run.predictor, samples, &self.run.schema.target.task)
         };
-        let key = format!("{} {:?}", self.hashes["predictor.safetensors"], self.dataset.sources);
-        if let Some(kept) = self.run.folder.predictions(layout(), &key) {
-            let (means, amounts) = kept.values.split_at(count * outputs);
-            let rows = means.chunks_exact(outputs).zip(amounts.chunks_exact(3));
-            let row = |(mean, amounts): (&[f32], &[f32])| Prediction {
-                mean: mean.to_vec(),
-                uncertainty: Amounts { total: amounts[0], aleatoric: amounts[1], epistemic: amounts[2] },
-            };
-            return Ok(rows.map(row).collect());
-        }
-        let all = ask()?;
-        let means = all.iter().flat_map(|prediction| prediction.mean.iter().copied());
-        let amounts = all.iter().map(|prediction| prediction.uncertainty);
+        let answers = [ask(&split[0])?, ask(&split[1])?];
+        let (layout, key) = self.place_of_predictions(split);
+        let means = answers.iter().flatten().flat_map(|prediction| prediction.mean.iter().copied());
+        let amounts = answers.iter().flatten().map(|prediction| prediction.uncertainty);
         let numbers = means.chain(amounts.flat_map(|amounts| [amounts.total, amounts.aleatoric, amounts.epistemic]));
-        let parameters = Parameters::new(Arc::new(layout()), numbers.collect())?;
+        let parameters = Parameters::new(Arc::new(layout), numbers.collect())?;
         self.run.folder.write_predictions(&parameters, &key).context("keeping the predictions of the training rows")?;
-        Ok(all)
+        Ok(answers)
+    }
+
+    /// The arrays that predictions are kept in, and what they depend on.
+    fn place_of_predictions(&self, split: &[Samples; 2]) -> (Layout, String) {
+        let task = &self.run.schema.target.task;
+        let outputs = if task.is_regression() { 1 } else { task.classes().len() };
+        let count = split[0].len() + split[1].len();
+        let mut layout = Layout::default();
+        layout.push("mean", &[count, outputs]);
+        layout.push("uncertainty", &[count, 3]);
+        let sources: Vec<&str> = self.dataset.sources.iter().map(|source| source.sha256.as_str()).collect();
+        let share = split[1].len();
+        (layout, format!("{} {share} {}", self.hashes["predictor.safetensors"], sources.join(" ")))
     }
 
     /// The saved mappers called `name`.
@@ -160,5 +169,15 @@ impl Studio {
     /// Saves mappers under a name.
     pub fn save(&self, fitted: &Fitted, name: &str, seed: Seed) -> Result<()> {
         Ok(fitted.save(&self.run.folder.mappers(), name, &self.models(), self.hashes.clone(), seed)?)
+    }
+}
+
+/// The rows of these classes, or all.
+fn rows_of(samples: &Samples, classes: Option<&[usize]>) -> Vec<usize> {
+    match (&samples.y, classes) {
+        (Targets::Classes(labels), Some(classes)) => {
+            (0..labels.len()).filter(|&row| classes.contains(&(labels[row] as usize))).collect()
+        }
+        _ => (0..samples.len()).collect(),
     }
 }

@@ -45,7 +45,7 @@ impl Arrays {
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = fs::read(path).map_err(Error::reading(path))?;
         let file = SafeTensors::deserialize(&bytes).map_err(|problem| {
-            let remedy = "it may be cut short: copy or train it again";
+            let remedy = "it may be cut short: copy it again, or make it anew";
             Error::file(path, format!("is no whole safetensors file ({problem}); {remedy}"))
         })?;
         let mut arrays = BTreeMap::new();

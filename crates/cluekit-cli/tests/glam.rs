@@ -1,0 +1,420 @@
+//! `clue glam` as a user runs it, on two moons and on a small table.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
+
+mod common;
+
+use common::{clue, fails, files_of, json, ok, small, train};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// Models that are good enough to be certain of most rows.
+const MODELS: [&str; 3] = ["generative.fit.epochs=40", "predictor.fit.epochs=60", "predictor.kind=ensemble"];
+
+/// Settings of a neural mapper that trains in a moment.
+const NEURAL: &str = "width = 16\ndepth = 1\nmixtures = 500\n\n[fit]\nepochs = 5\nbatch = 64\nlearning_rate = 0.01\n\
+                      weight_decay = 0.0\npatience = 0\n";
+
+/// A folder with a trained run in it.
+struct Place {
+    folder: TempDir,
+    run: PathBuf,
+}
+
+impl Place {
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// `clue glam COMMAND RUN …`.
+    fn glam(&self, command: &str, arguments: &[&str]) -> Command {
+        let mut glam = clue();
+        glam.args(["glam", command]).arg(&self.run).args(arguments);
+        glam
+    }
+
+    /// Fits a mapper and returns the document about it.
+    fn fit(&self, arguments: &[&str]) -> Value {
+        json(self.glam("fit", arguments).arg("--json"))
+    }
+
+    /// The document of `glam apply`, with or without an accepted clue for each input.
+    fn apply(&self, arguments: &[&str]) -> Value {
+        serde_json::from_slice(&self.apply_bytes(arguments)).unwrap()
+    }
+
+    fn apply_bytes(&self, arguments: &[&str]) -> Vec<u8> {
+        let output = self.glam("apply", arguments).arg("--json").output().unwrap();
+        let code = output.status.code().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(code == 0 || code == 3, "{arguments:?} ended with {code}: {message}");
+        output.stdout
+    }
+}
+
+fn moons() -> Place {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("moons");
+    ok(&mut train(&run, &MODELS));
+    Place { folder, run }
+}
+
+/// 400 loans: default follows from income and debt; young people's jobs are few.
+fn loans() -> Place {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("loans");
+    let mut text = String::from("age,income,debt,job,default\n");
+    let mut state = 1u64;
+    let mut draw = |most: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    for _ in 0..400 {
+        let (age, income, debt, job) = (20 + draw(50), 1000 + draw(4000), draw(3000), draw(3));
+        let risk = debt as i64 - income as i64 / 2 + draw(800) as i64 - 400;
+        let (job, outcome) = (["clerk", "nurse", "judge"][job as usize], if risk > 0 { "yes" } else { "no" });
+        text += &format!("{age},{income},{debt},{job},{outcome}\n");
+    }
+    let table = folder.path().join("loans.csv");
+    fs::write(&table, text).unwrap();
+    ok(clue().arg("train").arg(table).args(["--target", "default", "--out"]).arg(&run).args(small(&MODELS)));
+    Place { folder, run }
+}
+
+fn explanations(document: &Value) -> &Vec<Value> {
+    document["explanations"].as_array().unwrap()
+}
+
+fn clues(document: &Value) -> Vec<&Value> {
+    explanations(document).iter().flat_map(|explanation| explanation["clues"].as_array().unwrap()).collect()
+}
+
+fn strings<'a>(rows: &'a Value, field: &str) -> Vec<&'a str> {
+    rows.as_array().unwrap().iter().map(|row| row[field].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_translation_is_fitted_once_and_applied_in_one_call() {
+    let place = moons();
+    let fitted = place.fit(&[]);
+    assert_eq!(
+        (&fitted["name"], &fitted["method"], &fitted["learn_from"]),
+        (&"glam".into(), &"glam".into(), &"data".into())
+    );
+    assert_eq!(strings(&fitted["groups"], "name"), ["upper → upper", "lower → lower"]);
+    for group in fitted["groups"].as_array().unwrap() {
+        assert!(group["uncertain"].as_u64() > Some(0) && group["certain"].as_u64() > Some(0), "{group}");
+        assert!(group["lambda_theta"].as_f64() > Some(0.0) && group["length"].as_f64() > Some(0.0), "{group}");
+        assert!(group["uncertain_above"].as_f64() > group["certain_below"].as_f64(), "{group}");
+    }
+    let file = place.run.join("mappers/glam.safetensors");
+    assert_eq!(fitted["file"], file.to_str().unwrap());
+    let (saved, all) = (fs::read(&file).unwrap(), files_of(&place.run));
+    for threads in ["1", "2"] {
+        place.fit(&["--threads", threads]);
+        assert!(fs::read(&file).unwrap() == saved, "{threads} threads save something else");
+    }
+
+    let document = place.apply(&["--top", "6", "--seed", "7"]);
+    assert_eq!((&document["method"], &document["seed"]), (&"glam".into(), &7.into()));
+    assert_eq!(document["settings"]["convergence"]["max_steps"], 0);
+    assert_eq!(explanations(&document).len(), 6);
+    for explanation in explanations(&document) {
+        for field in ["index", "label", "target", "uncertainty", "probabilities", "x", "z"] {
+            assert!(!explanation["input"][field].is_null(), "input.{field}");
+        }
+        let clues = explanation["clues"].as_array().unwrap();
+        assert_eq!(clues.len(), 2, "one for each class");
+        assert!(clues[0]["cost"].as_f64() <= clues[1]["cost"].as_f64(), "the cheapest comes first");
+        let mut mappers = strings(&explanation["clues"], "mapper");
+        mappers.sort_unstable();
+        assert_eq!(mappers, ["glam lower → lower", "glam upper → upper"]);
+    }
+    for clue in clues(&document) {
+        for field in ["label", "uncertainty", "probabilities", "distance", "cost", "stopped", "accepted", "x", "z"] {
+            assert!(!clue[field].is_null(), "clue.{field}");
+        }
+        assert_eq!((&clue["steps"], clue["accepted"] == true), (&0.into(), clue["reason"].is_null()));
+        assert!(clue["plausibility"]["reconstruction"].is_number());
+        let number = |a: &str, b: &str| clue[a][b].as_f64().unwrap();
+        let cost = number("uncertainty", "total") + 0.03 * number("distance", "input");
+        assert!((clue["cost"].as_f64().unwrap() - cost).abs() < 1e-5, "cost = H + 0.03 d");
+    }
+    let bytes = |threads: &str| place.apply_bytes(&["--top", "20", "--threads", threads]);
+    let one = bytes("1");
+    assert!(one == bytes("1") && one == bytes("2"), "the same call prints the same bytes");
+    assert!(files_of(&place.run) == all, "applying leaves the run as it was");
+}
+
+#[test]
+fn every_mapper_and_baseline_can_be_applied() {
+    let place = moons();
+    let neural = place.file("neural.toml", NEURAL);
+    place.fit(&[]);
+    place.fit(&["--learn-from", "clues", "--name", "glam-3"]);
+    place.fit(&["--mapper", "scaled", "--scheme", "between", "--lambda-theta", "0.1"]);
+    place.fit(&["--mapper", "affine", "--scheme", "any"]);
+    let clusters = place.fit(&["--mapper", "clusters", "--clusters", "2", "--from", "upper", "--to", "lower"]);
+    assert_eq!(strings(&clusters["groups"], "name"), ["upper → lower"]);
+    assert!((1..=2).contains(&clusters["groups"][0]["clusters"].as_u64().unwrap()));
+    let network = place.fit(&["--mapper", "neural", "--neural", &neural]);
+    assert_eq!(strings(&network["groups"], "name"), ["* → upper", "* → lower"]);
+    let expected = [
+        // The same whatever class is asked for.
+        ("reconstruction", 1),
+        ("input-dbm", 2),
+        ("latent-dbm", 2),
+        ("input-nn", 2),
+        ("latent-nn", 2),
+        ("glam", 2),
+        ("glam-3", 2),
+        // Eight lengths for each pair.
+        ("scaled", 16),
+        ("affine", 1),
+        ("clusters", 1),
+        ("neural", 2),
+    ];
+    for (method, count) in expected {
+        let document = place.apply(&["--method", method, "--top", "2"]);
+        assert_eq!(clues(&document).len(), 2 * count, "{method}");
+        assert!(clues(&document).iter().all(|clue| clue["mapper"].as_str().unwrap().starts_with(method)));
+    }
+    let best = place.apply(&["--method", "best", "--top", "2"]);
+    let counts: usize = expected.iter().map(|(_, count)| count).sum();
+    assert_eq!(clues(&best).len(), 2 * counts);
+    for explanation in explanations(&best) {
+        let costs: Vec<f64> =
+            explanation["clues"].as_array().unwrap().iter().map(|clue| clue["cost"].as_f64().unwrap()).collect();
+        assert!(costs.is_sorted(), "{costs:?}");
+    }
+    let own = place.apply(&["--own-class", "--top", "3"]);
+    for explanation in explanations(&own) {
+        let class = ["upper", "lower"][explanation["input"]["target"].as_u64().unwrap() as usize];
+        assert_eq!(strings(&explanation["clues"], "mapper"), [format!("glam {class} → {class}")]);
+    }
+    let towards = place.apply(&["--towards", "lower", "--top", "3"]);
+    assert!(clues(&towards).iter().all(|clue| clue["mapper"] == "glam lower → lower"));
+    let cost = |document: &Value| clues(document).iter().map(|clue| clue["cost"].as_f64().unwrap()).sum::<f64>();
+    let refined = place.apply(&["--refine", "5", "--own-class", "--top", "3"]);
+    assert!(cost(&refined) <= cost(&own) && clues(&refined).iter().all(|clue| clue["steps"] == 5));
+}
+
+#[test]
+fn an_input_without_an_accepted_counterfactual_gets_advice_and_exit_code_3() {
+    let place = moons();
+    place.fit(&["--from", "upper"]);
+    let output = place.glam("apply", &["--top", "2", "--threshold", "1e-9"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains("try --refine 5"), "{text}");
+    let output = place.glam("apply", &["--top", "1", "--towards", "lower"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains("no mapper serves this input"), "{text}");
+}
+
+#[test]
+fn a_global_explanation_is_shown_with_what_it_reaches() {
+    let place = moons();
+    place.fit(&["--uncertain-above", "80%"]);
+    let document = json(place.glam("show", &[]).arg("--json"));
+    assert_eq!((&document["method"], document["threshold"].is_number()), (&"glam".into(), true));
+    assert_eq!(strings(&document["groups"], "name"), ["upper → upper", "lower → lower"]);
+    for group in document["groups"].as_array().unwrap() {
+        let reach = &group["reach"];
+        assert!(reach["inputs"].as_u64() > Some(0), "{group}");
+        for figure in ["before", "after", "distance", "certain", "class_kept"] {
+            let number = |field: &str| reach[figure][field].as_f64().unwrap();
+            assert!(number("low") <= number("mean") && number("mean") <= number("high"), "{figure}: {reach}");
+        }
+        assert!(reach["before"]["mean"].as_f64() > group["uncertain_above"].as_f64());
+        assert!(!group["changes"].as_array().unwrap().is_empty());
+    }
+    let text = ok(&mut place.glam("show", &["--class", "lower"]));
+    assert!(text.starts_with("lower → lower\n") && !text.contains("upper → upper"), "{text}");
+    for part in ["held-out inputs", "become certain", "have the class that was asked for", "x1", "x2"] {
+        assert!(text.contains(part), "`{part}` is not in: {text}");
+    }
+    let out = place.folder.path().join("global");
+    let shown = ok(place.glam("show", &["--out"]).arg(&out));
+    assert_eq!(fs::read_to_string(out.join("global.txt")).unwrap(), shown);
+    let written: Value = serde_json::from_slice(&fs::read(out.join("global.json")).unwrap()).unwrap();
+    assert_eq!(written, document);
+}
+
+#[test]
+fn methods_are_compared_on_the_same_inputs() {
+    let place = moons();
+    let neural = place.file("neural.toml", NEURAL);
+    place.fit(&["--mapper", "neural", "--neural", &neural]);
+    let options = ["--uncertain-above", "0.2", "--top", "10"];
+    let document = json(place.glam("compare", &options).arg("--json"));
+    assert!((document["uncertain_above"].as_f64().unwrap() - 0.2).abs() < 1e-6);
+    let mut methods = strings(&document["rows"], "method");
+    methods.retain(|method| *method != "neural-same-class");
+    let promised = "original reconstruction input-dbm latent-dbm input-nn latent-nn glam-1 glam-2 glam-3 clusters scaled \
+                    affine neural neural-refined best clue-1 clue-2";
+    assert_eq!(methods.join(" "), promised);
+    let rows = document["rows"].as_array().unwrap();
+    for row in rows {
+        assert_eq!(row["inputs"], rows[0]["inputs"], "{row}");
+        let number = |field: &str| row[field].as_f64().unwrap();
+        assert!((number("cost") - number("uncertainty") - 0.03 * number("distance")).abs() < 1e-4, "{row}");
+        for share in ["class_kept", "certain"] {
+            assert!((0.0..=1.0).contains(&number(share)), "{row}");
+        }
+        assert!(number("seconds_each") > 0.0);
+    }
+    let cost = |method: &str| rows.iter().find(|row| row["method"] == method).unwrap()["cost"].as_f64().unwrap();
+    assert!(rows[0]["uncertainty"].as_f64() > Some(0.2) && rows[0]["distance"].as_f64() == Some(0.0));
+    for mapper in ["reconstruction", "input-nn", "glam-1", "glam-3", "clusters", "scaled", "affine", "neural"] {
+        assert!(cost("best") <= cost(mapper) + 1e-6, "{mapper}");
+    }
+    assert!(cost("neural-refined") <= cost("neural") + 1e-4 && cost("clue-2") <= cost("reconstruction") + 1e-4);
+    // The second time everything is in the run already.
+    let out = place.folder.path().join("compared");
+    let only = ["--only", "original,glam-3,clue-2", "--out", out.to_str().unwrap()];
+    let text = ok(&mut place.glam("compare", &[&options[..], &only].concat()));
+    let again: Value = serde_json::from_slice(&fs::read(out.join("compared.json")).unwrap()).unwrap();
+    assert_eq!(strings(&again["rows"], "method"), ["original", "glam-3", "clue-2"]);
+    assert_eq!(again["rows"][1]["cost"].as_f64(), Some(cost("glam-3")));
+    assert_eq!(fs::read_to_string(out.join("compared.txt")).unwrap(), text);
+    assert!(fs::read_to_string(out.join("compared.svg")).unwrap().starts_with("<svg"));
+}
+
+#[test]
+fn groups_of_a_table_have_conditions() {
+    let place = loans();
+    let young = place.fit(&[
+        "--where",
+        "age < 40 and job in {clerk, nurse}",
+        "--name",
+        "young",
+        "--uncertain-above",
+        "50%",
+        "--scheme",
+        "any",
+    ]);
+    let name = young["groups"][0]["name"].as_str().unwrap().to_owned();
+    assert!(name.contains("age < 40") && name.contains(" → "), "{name}");
+    let document = place.apply(&["--method", "young", "--split", "train", "--top", "40"]);
+    let served: Vec<bool> =
+        explanations(&document).iter().map(|e| !e["clues"].as_array().unwrap().is_empty()).collect();
+    assert!(served.contains(&true) && served.contains(&false), "only the young are served: {served:?}");
+    let jobs = place.fit(&["--by", "job", "--name", "jobs"]);
+    assert_eq!(jobs["groups"].as_array().unwrap().len(), 3, "{jobs}");
+    assert!(clues(&place.apply(&["--method", "jobs", "--top", "5"])).len() == 5, "every row has one job");
+    let quarters = place.fit(&["--by", "income", "--name", "quarters"]);
+    assert_eq!(quarters["groups"].as_array().unwrap().len(), 4, "{quarters}");
+    let text = ok(&mut place.glam("show", &["--method", "young"]));
+    assert!(text.contains("what changes, on average") && text.contains("income"), "{text}");
+}
+
+/// Runs a command that must fail with this code and with one line that holds all these parts.
+fn refused(command: &mut Command, code: i32, parts: &[&str]) {
+    let (ended, message) = fails(command.arg("-q"));
+    assert_eq!(ended, code, "{command:?}: {message}");
+    assert_eq!(message.lines().count(), 1, "{command:?}: {message}");
+    for part in parts {
+        assert!(message.contains(part), "{command:?}: `{part}` is not in: {message}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_ends_in_one_clear_line() {
+    let place = moons();
+    let no_class = "there is no class `middle`; the classes are upper, lower";
+    let wrong: [(&str, &[&str], i32, &str); 23] = [
+        ("fit", &["--from", "middle"], 2, no_class),
+        ("fit", &["--from", "upper", "--to", "middle"], 2, no_class),
+        (
+            "fit",
+            &["--where", "x1 > 1000"],
+            1,
+            "no training row belongs to the group `upper where x1 > 1000`; choose another",
+        ),
+        ("fit", &["--where", "x9 > 1"], 2, "`x9`"),
+        ("fit", &["--where", "x1 >"], 2, "setting `where`"),
+        ("fit", &["--by", "x9"], 2, "`x9`"),
+        ("fit", &["--by", "x1", "--where", "x2 > 0"], 2, "leave out --where"),
+        ("fit", &["--lambda-theta", "-1"], 2, "setting `lambda-theta`: must be 0 or a positive number, got -1"),
+        ("fit", &["--lambda-x", "nan"], 2, "setting `lambda-x`"),
+        ("fit", &["--threshold", "0"], 2, "setting `threshold`: must be a positive number, got 0"),
+        ("fit", &["--mapper", "clusters", "--clusters", "0"], 2, "setting `clusters`: must lie between 1 and 100, got 0"),
+        ("fit", &["--name", "../outside"], 2, "`../outside` cannot name a mapper; use at most 64 letters"),
+        ("fit", &["--mapper", "neural", "--from", "upper"], 2, "leave out --from, --where and --by"),
+        ("fit", &["--mapper", "neural", "--lambda-theta", "1"], 2, "leave these options out"),
+        ("fit", &["--neural", "absent.toml"], 2, "is for --mapper neural"),
+        ("fit", &["--mapper", "neural", "--neural", "absent.toml"], 1, "cannot read absent.toml"),
+        ("fit", &["--clues-lambda-x", "0"], 2, "is for --learn-from clues"),
+        ("apply", &[], 1, "glam.safetensors: is not there (none is); `clue glam fit` makes it"),
+        ("apply", &["--method", "glum"], 1, "glum.safetensors: is not there"),
+        ("apply", &["--classes", "0"], 2, "setting `classes`: is 0; try at least the most probable one"),
+        ("apply", &["--towards", "middle"], 2, no_class),
+        ("show", &["--method", "glum"], 1, "glum.safetensors: is not there"),
+        ("compare", &["--only", "glum,glam-1"], 2, "`glum` is not a method; choose from reconstruction"),
+    ];
+    for (command, arguments, code, expected) in wrong {
+        refused(&mut place.glam(command, arguments), code, &[expected]);
+    }
+    refused(
+        &mut place.glam("compare", &["--only", "original", "--uncertain-above", "9"]),
+        1,
+        &["no input with an uncertainty above 9", "ask for less"],
+    );
+    let typo = place.file("typo.toml", "widht = 3\n");
+    let (_, message) = fails(&mut place.glam("fit", &["--mapper", "neural", "--neural", &typo, "-q"]));
+    assert!(message.contains("typo.toml") && message.contains("widht"), "{message}");
+    assert!(!place.run.join("mappers").exists(), "nothing was fitted, so nothing is saved");
+    place.fit(&["--from", "upper"]);
+    refused(&mut place.glam("show", &["--class", "lower"]), 2, &["`glam` has no mapper from or to `lower`"]);
+    refused(&mut place.glam("apply", &["--from", "upper"]), 2, &["leave the options of groups out"]);
+}
+
+#[test]
+fn options_that_cannot_be_read_end_with_the_code_for_usage() {
+    let place = moons();
+    for (command, arguments, expected) in [
+        ("fit", ["--uncertain-above", "many"], "`many` is no threshold; give an uncertainty such as 0.5, or a share"),
+        ("fit", ["--uncertain-above", "101%"], "`101%` is no threshold"),
+        ("fit", ["--certain-below", "1e39"], "`1e39` is no threshold"),
+        ("fit", ["--mapper", "glum"], "glum"),
+        ("fit", ["--mapper", "input-nn"], "possible values: glam, clusters, scaled, affine, neural"),
+        ("fit", ["--scheme", "inside"], "`inside` is not a scheme; choose one of within"),
+        ("apply", ["--distance", "l3"], "`l3` is not a distance"),
+        ("compare", ["--uncertain-above", "many"], "many"),
+    ] {
+        let (code, message) = fails(&mut place.glam(command, &arguments));
+        assert_eq!(code, 2, "{message}");
+        assert!(message.contains(expected), "{arguments:?} said: {message}");
+    }
+}
+
+#[test]
+fn a_mapper_that_is_damaged_or_of_other_models_is_named_with_the_remedy() {
+    let place = moons();
+    place.fit(&[]);
+    let file = place.run.join("mappers/glam.safetensors");
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() - 3]).unwrap();
+    for command in ["apply", "show"] {
+        refused(&mut place.glam(command, &[]), 1, &["glam.safetensors", "cut short", "again"]);
+    }
+    refused(&mut place.glam("apply", &["--method", "best"]), 1, &["glam.safetensors", "cut short"]);
+    let other = Place { run: place.folder.path().join("other"), folder: tempfile::tempdir().unwrap() };
+    ok(train(&other.run, &[]).args(["--seed", "5"]));
+    fs::create_dir(other.run.join("mappers")).unwrap();
+    fs::write(other.run.join("mappers/glam.safetensors"), &bytes).unwrap();
+    for command in ["apply", "show"] {
+        let parts = ["other/mappers/glam.safetensors", "was fitted for another", "fit it again with `clue glam fit`"];
+        refused(&mut other.glam(command, &[]), 1, &parts);
+    }
+    // Fitting again is the remedy indeed.
+    other.fit(&[]);
+    other.apply(&["--top", "1"]);
+}
