@@ -345,7 +345,12 @@ fn what_cannot_be_done_ends_in_one_clear_line() {
         ("fit", &["--lambda-theta", "-1"], 2, "setting `lambda-theta`: must be 0 or a positive number, got -1"),
         ("fit", &["--lambda-x", "nan"], 2, "setting `lambda-x`"),
         ("fit", &["--threshold", "0"], 2, "setting `threshold`: must be a positive number, got 0"),
-        ("fit", &["--mapper", "clusters", "--clusters", "0"], 2, "setting `clusters`: must lie between 1 and 100, got 0"),
+        (
+            "fit",
+            &["--mapper", "clusters", "--clusters", "0"],
+            2,
+            "setting `clusters`: must lie between 1 and 100, got 0",
+        ),
         ("fit", &["--name", "../outside"], 2, "`../outside` cannot name a mapper; use at most 64 letters"),
         ("fit", &["--mapper", "neural", "--from", "upper"], 2, "leave out --from, --where and --by"),
         ("fit", &["--mapper", "neural", "--lambda-theta", "1"], 2, "leave these options out"),

@@ -4,9 +4,9 @@
 //! the cheapest is the explanation, and the others show what else it could become.
 
 use super::Encoded;
-use super::Pair;
 use super::fit::{Fitted, Fitting};
-use super::neural::{TARGETS, most_probable};
+use super::neural::{Neural, TARGETS, most_probable};
+use super::{Mapper, Pair};
 use crate::error::Result;
 use crate::explanation::Clue;
 use crate::search::{Models, Proposal};
@@ -69,20 +69,41 @@ impl Fitted {
         name: &str,
     ) -> Result<Vec<Vec<Proposal>>> {
         let asked: Vec<Asked> = (0..rows.len()).map(|row| ask.of(rows, row)).collect();
+        let served = |fitting: &Fitting| -> Vec<usize> {
+            (0..rows.len()).filter(|&row| fitting.serves(&asked[row], rows.x(row), models)).collect()
+        };
+        let served: Vec<Vec<usize>> = self.fittings.iter().map(served).collect();
+        let names = |fitting: &Fitting| format!("{name} {}", fitting.pair.name(models.task().classes()));
         let mut proposals = vec![Vec::new(); rows.len()];
-        for fitting in &self.fittings {
-            let serves = |&row: &usize| fitting.serves(&asked[row], rows.x(row), models);
-            let served: Vec<usize> = (0..rows.len()).filter(serves).collect();
-            if served.is_empty() {
-                continue;
+        if let Some(network) = self.network() {
+            // One network serves all pairs, so all inputs and classes go through it together.
+            let places: Vec<usize> = served.concat();
+            let target =
+                |(fitting, served): (&Fitting, &Vec<usize>)| vec![fitting.pair.to.class.unwrap_or(0); served.len()];
+            let targets: Vec<usize> = self.fittings.iter().zip(&served).flat_map(target).collect();
+            let z = network.map(models, &rows.select(&places), &targets, lambda_x)?;
+            let names =
+                self.fittings.iter().zip(&served).flat_map(|(fitting, served)| vec![names(fitting); served.len()]);
+            for ((row, z), mapper) in places.into_iter().zip(z.chunks_exact(rows.latent)).zip(names) {
+                proposals[row].push(Proposal { z: z.to_vec(), x: None, mapper });
             }
-            let name = format!("{name} {}", fitting.pair.name(models.task().classes()));
-            let new = fitting.mapper.propose(models, &rows.select(&served), &name, lambda_x)?;
+            return Ok(proposals);
+        }
+        for (fitting, served) in self.fittings.iter().zip(served).filter(|(_, served)| !served.is_empty()) {
+            let new = fitting.mapper.propose(models, &rows.select(&served), &names(fitting), lambda_x)?;
             for (row, new) in served.into_iter().zip(new) {
                 proposals[row].extend(new);
             }
         }
         Ok(proposals)
+    }
+
+    /// The network, if that is what all pairs share.
+    fn network(&self) -> Option<&Neural> {
+        self.fittings.iter().find_map(|fitting| match &fitting.mapper {
+            Mapper::Neural { network, .. } => Some(network.as_ref()),
+            _ => None,
+        })
     }
 }
 
@@ -97,7 +118,7 @@ pub fn cheapest_first(sets: &mut [Vec<Clue>]) {
 mod tests {
     use super::*;
     use crate::amortise::toy::{Same, Sigmoid, classes, fitting, predicted, rows, table};
-    use crate::amortise::{LearnFrom, Mapper, Members, Method, Pair, Scheme};
+    use crate::amortise::{LearnFrom, Members, Method, Scheme};
     use crate::data::Predicate;
 
     fn fitted(pairs: Vec<Pair>) -> Fitted {
