@@ -1,6 +1,6 @@
 //! A neural mapper, trained directly on Eq. 1 through decoder and predictor: no CLUE has to be searched for it.
 //!
-//! z = z₀ + g(z₀, x₀ − μ_θ(z₀), f(x₀), target class, λ_x), with g a residual network, minimises
+//! z ← z + g(z, x₀ − μ_θ(z), f(x₀), target class, λ_x), applied a few times from z₀ with g a residual network, minimises
 //!
 //! H(y|x) + w (−log p(target|x)) + λ_x d(x, x₀),  x = μ_θ(z),
 //!

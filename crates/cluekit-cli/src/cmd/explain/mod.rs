@@ -9,17 +9,15 @@ pub mod threshold;
 
 use super::run::{Run, RunArgs, Split};
 use crate::progress::Bar;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use cluekit::Seed;
 use cluekit::data::Samples;
 use cluekit::distance::Metric;
-use cluekit::model::store::files::create_folder;
 use cluekit::observer::Observer;
 use cluekit::search::{Background, Certain, Delta, LatentBall, Models, Ordinary, Search};
 use delta::DeltaArg;
 use document::Document;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Explain uncertain inputs: changes that make the model certain, by CLUE, δ-CLUE or ∇-CLUE.
@@ -48,18 +46,8 @@ pub struct ExplainArgs {
     /// Where to look for clues.
     #[arg(long, value_enum)]
     method: options::Method,
-    /// Where all randomness comes from.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Leave out the plausibility of clues, which looks at some training rows first.
-    #[arg(long)]
-    no_plausibility: bool,
-    /// A folder for results as files: JSON, JSON lines, NumPy, Parquet, pictures or change lists.
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Print one JSON document instead of text.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    results: output::ResultArgs,
     #[command(flatten)]
     inputs: inputs::InputArgs,
     #[command(flatten)]
@@ -76,15 +64,13 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
     let generative = run.folder.generative(&run.schema)?;
     let mut search = args.search.build(args.method, &run.schema)?;
     search.validate()?;
-    if let Some(folder) = &args.out {
-        create_folder(folder)?;
-    }
+    args.results.open()?;
     let directory = args.run.data.as_deref();
     let dataset = if args.needs_dataset(&search) { Some(run.dataset(directory)?) } else { None };
     let inputs = args.inputs.choose(&run, dataset.as_ref(), search.accept_by)?;
     let models = Models::new(&generative, &run.predictor).with_schema(&run.schema);
     let mut bar = Bar::new(quiet);
-    let seed = Seed(args.seed);
+    let seed = Seed(args.results.seed);
     let background = match dataset {
         Some(dataset) => args.background(&models, Split::Train.within(&run, dataset)?, &mut search, seed)?,
         None => Background::default(),
@@ -99,20 +85,14 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
     };
     bar.finished("searched", &document::tally(&explanations));
     let document = Document::new(&args, &search, run.schema.constraints.clone(), seed, explanations);
-    if let Some(folder) = &args.out {
-        output::write_files(folder, &document, &run.schema)
-            .with_context(|| format!("writing results into {}", folder.display()))?;
-    }
-    output::print(&document, &run.schema, args.json)?;
-    let unexplained = document.explanations.iter().any(|explanation| explanation.accepted().next().is_none());
-    Ok(if unexplained { ExitCode::from(3) } else { ExitCode::SUCCESS })
+    args.results.deliver(&document, &run.schema)
 }
 
 impl ExplainArgs {
     /// Whether anything but the rows of `--file` has to be looked at.
     fn needs_dataset(&self, search: &Search) -> bool {
         !self.inputs.are_from_a_file()
-            || !self.no_plausibility
+            || !self.results.no_plausibility
             || !self.search.has_threshold()
             || search.needs_certain()
             || search.objective.input.1.needs_data()
@@ -125,7 +105,7 @@ impl ExplainArgs {
         }
         tracing::info!("a clue is accepted below {}", search.threshold);
         let metric = Metric::fit(search.objective.input.1, &train.x, train.width, models.schema)?;
-        let ordinary = match self.no_plausibility {
+        let ordinary = match self.results.no_plausibility {
             true => None,
             false => Some(Ordinary::among(models, &train.x, train.width, seed)?),
         };

@@ -2,20 +2,57 @@
 
 use super::document::{Document, Spread};
 use crate::table::{json, table};
-use anyhow::Result;
+use anyhow::{Context, Result};
+use clap::Args;
 use cluekit::data::Schema;
 use cluekit::explanation::Explanation;
-use cluekit::model::store::files::write_whole;
+use cluekit::model::store::files::{create_folder, write_whole};
 use cluekit::report::{self, SweepRow, change_list, export, strip};
 use std::borrow::Cow;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What becomes of the results.
+#[derive(Args, Debug)]
+pub struct ResultArgs {
+    /// Where all randomness comes from.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Leave out the plausibility of clues, which looks at some training rows first.
+    #[arg(long)]
+    pub no_plausibility: bool,
+    /// A folder for results as files: JSON, JSON lines, NumPy, Parquet, pictures or change lists.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print one JSON document instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ResultArgs {
+    /// Makes the folder of the results before any long work begins.
+    pub fn open(&self) -> Result<()> {
+        Ok(self.out.as_deref().map_or(Ok(()), create_folder)?)
+    }
+
+    /// Writes and prints the document; the exit code says whether every input has an accepted clue.
+    pub fn deliver(&self, document: &Document, schema: &Schema) -> Result<ExitCode> {
+        if let Some(folder) = &self.out {
+            write_files(folder, document, schema)
+                .with_context(|| format!("writing results into {}", folder.display()))?;
+        }
+        print(document, schema, self.json)?;
+        let unexplained = document.explanations.iter().any(|explanation| explanation.accepted().next().is_none());
+        Ok(if unexplained { ExitCode::from(3) } else { ExitCode::SUCCESS })
+    }
+}
 
 /// Clues shown in the picture of one input.
 const MOST_PICTURED: usize = 100;
 
 /// Prints the document: JSON, or text for people.
-pub fn print(document: &Document, schema: &Schema, as_json: bool) -> Result<()> {
+fn print(document: &Document, schema: &Schema, as_json: bool) -> Result<()> {
     let mut out = std::io::stdout().lock();
     if as_json {
         out.write_all(&json(document)?)?;
@@ -48,7 +85,7 @@ fn shown(document: &Document) -> Cow<'_, [Explanation]> {
 }
 
 /// Writes every file of the results into `folder`, each whole or not at all.
-pub fn write_files(folder: &Path, document: &Document, schema: &Schema) -> Result<()> {
+fn write_files(folder: &Path, document: &Document, schema: &Schema) -> Result<()> {
     let write = |name: &str, bytes: &[u8]| write_whole(&folder.join(name), bytes);
     let explanations = &document.explanations;
     write("explanations.json", &json(document)?)?;

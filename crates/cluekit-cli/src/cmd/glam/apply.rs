@@ -5,17 +5,15 @@ use super::studio::{CostArgs, Studio};
 use crate::cmd::explain::document::{Document, tally};
 use crate::cmd::explain::inputs::{InputArgs, class_named};
 use crate::cmd::explain::options::ConstraintArgs;
-use crate::cmd::explain::output;
+use crate::cmd::explain::output::ResultArgs;
 use crate::cmd::run::RunArgs;
 use crate::progress::Bar;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::amortise::{Ask, Encoded, Fitted, LearnFrom, Mapper, Method, Pair, Recipe, Workshop, cheapest_first};
-use cluekit::model::store::files::create_folder;
 use cluekit::observer::Observer;
 use cluekit::search::{Background, Convergence, Inputs, Models, Ordinary, Prepared, Proposal, Search};
 use cluekit::{Error, Seed};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The method that takes the cheapest of everything.
@@ -58,18 +56,8 @@ pub struct ApplyArgs {
     /// Of those steps.
     #[arg(long, value_name = "V", default_value_t = 0.1, allow_hyphen_values = true)]
     learning_rate: f32,
-    /// Where all randomness comes from.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Leave out the plausibility of counterfactuals, which looks at some training rows first.
-    #[arg(long)]
-    no_plausibility: bool,
-    /// A folder for results as files: JSON, JSON lines, NumPy, Parquet, pictures or change lists.
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Print one JSON document instead of text.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    results: ResultArgs,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
@@ -93,17 +81,15 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
         ..studio.search(&args.cost)?
     };
     search.validate()?;
-    if let Some(folder) = &args.out {
-        create_folder(folder)?;
-    }
+    args.results.open()?;
     let mappers = args.mappers(&studio, &search, quiet)?;
     mappers.iter().for_each(|(name, fitted)| note_on_trade_off(name, fitted, args.cost.lambda_x));
     let models = studio.models();
     let inputs = args.inputs.choose(&studio.run, Some(&studio.dataset), search.accept_by)?;
-    let seed = Seed(args.seed);
+    let seed = Seed(args.results.seed);
     let train = &studio.dataset.train;
     let background = Background {
-        ordinary: match args.no_plausibility {
+        ordinary: match args.results.no_plausibility {
             true => None,
             false => Some(Ordinary::among(&models, &train.x, train.width, seed)?),
         },
@@ -120,13 +106,7 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     bar.finished("applied", &tally(&explanations));
     let constraints = studio.run.schema.constraints.clone();
     let document = Document { method: args.method, seed, settings: search, constraints, sweep: vec![], explanations };
-    if let Some(folder) = &args.out {
-        output::write_files(folder, &document, &studio.run.schema)
-            .with_context(|| format!("writing results into {}", folder.display()))?;
-    }
-    output::print(&document, &studio.run.schema, args.json)?;
-    let unexplained = document.explanations.iter().any(|explanation| explanation.accepted().next().is_none());
-    Ok(if unexplained { ExitCode::from(3) } else { ExitCode::SUCCESS })
+    args.results.deliver(&document, &studio.run.schema)
 }
 
 /// Says so when a network is asked for a trade-off that it has not learned.
@@ -202,7 +182,15 @@ impl ApplyArgs {
                         "a fitted mapper has its own groups; leave the options of groups out"
                     ));
                 }
-                return Ok(vec![(self.method.clone(), studio.load(&self.method)?)]);
+                let baselines = Method::ALL.into_iter().filter(|method| method.is_baseline()).map(Method::name);
+                let choices = || {
+                    format!(
+                        "`{}` is no baseline ({}), so a fitted mapper",
+                        self.method,
+                        baselines.collect::<Vec<_>>().join(", ")
+                    )
+                };
+                return Ok(vec![(self.method.clone(), studio.load(&self.method).with_context(choices)?)]);
             }
         };
         let schema = &studio.run.schema;
@@ -213,7 +201,7 @@ impl ApplyArgs {
         let background = studio.background(&self.cost)?;
         let thresholds = self.groups.thresholds(search.threshold, search.accept_by);
         let rows = [&train, &validation];
-        let mut workshop = Workshop::new(&models, search, &background, rows, thresholds, Seed(self.seed));
+        let mut workshop = Workshop::new(&models, search, &background, rows, thresholds, Seed(self.results.seed));
         let mut mappers = Vec::new();
         for method in wanted {
             let recipe = Recipe::new(method, LearnFrom::Data);
