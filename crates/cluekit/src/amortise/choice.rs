@@ -9,7 +9,7 @@ use super::neural::{Neural, TARGETS, most_probable};
 use super::{Mapper, Pair};
 use crate::error::Result;
 use crate::explanation::Clue;
-use crate::search::{Models, Proposal};
+use crate::search::{Models, Price, Proposal};
 
 /// The classes that an input could be.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +65,7 @@ impl Fitted {
         models: &Models,
         rows: &Encoded,
         ask: &Ask,
-        lambda_x: f32,
+        price: &Price,
         name: &str,
     ) -> Result<Vec<Vec<Proposal>>> {
         let asked: Vec<Asked> = (0..rows.len()).map(|row| ask.of(rows, row)).collect();
@@ -81,7 +81,7 @@ impl Fitted {
             let target =
                 |(fitting, served): (&Fitting, &Vec<usize>)| vec![fitting.pair.to.class.unwrap_or(0); served.len()];
             let targets: Vec<usize> = self.fittings.iter().zip(&served).flat_map(target).collect();
-            let z = network.map(models, &rows.select(&places), &targets, lambda_x)?;
+            let z = network.map(models, &rows.select(&places), &targets, price)?;
             let names =
                 self.fittings.iter().zip(&served).flat_map(|(fitting, served)| vec![names(fitting); served.len()]);
             for ((row, z), mapper) in places.into_iter().zip(z.chunks_exact(rows.latent)).zip(names) {
@@ -90,7 +90,7 @@ impl Fitted {
             return Ok(proposals);
         }
         for (fitting, served) in self.fittings.iter().zip(served).filter(|(_, served)| !served.is_empty()) {
-            let new = fitting.mapper.propose(models, &rows.select(&served), &names(fitting), lambda_x)?;
+            let new = fitting.mapper.propose(models, &rows.select(&served), &names(fitting), price)?;
             for (row, new) in served.into_iter().zip(new) {
                 proposals[row].extend(new);
             }
@@ -120,15 +120,22 @@ mod tests {
     use crate::amortise::toy::{Same, Sigmoid, classes, fitting, predicted, rows, table};
     use crate::amortise::{LearnFrom, Members, Method, Scheme};
     use crate::data::Predicate;
+    use crate::distance::Distance;
 
     fn fitted(pairs: Vec<Pair>) -> Fitted {
         let fittings = pairs.into_iter().map(|pair| fitting(pair, Mapper::Reconstruction)).collect();
-        Fitted { method: Method::Reconstruction, learn_from: LearnFrom::Data, lambda_x: 0.03, fittings }
+        Fitted {
+            method: Method::Reconstruction,
+            learn_from: LearnFrom::Data,
+            lambda_x: 0.03,
+            distance: Distance::L1,
+            fittings,
+        }
     }
 
     /// Who proposes something for each row.
     fn who(pairs: Vec<Pair>, models: &Models, rows: &Encoded, ask: &Ask) -> Vec<Vec<String>> {
-        let proposals = fitted(pairs).propose(models, rows, ask, 0.03, "map").unwrap();
+        let proposals = fitted(pairs).propose(models, rows, ask, &Price::default(), "map").unwrap();
         proposals.into_iter().map(|set| set.into_iter().map(|proposal| proposal.mapper).collect()).collect()
     }
 
@@ -193,8 +200,9 @@ mod tests {
         let (same, task) = (Same::new(1), classes(&["a", "b"]));
         let models = Models::new(&same, &Sigmoid).with_task(&task);
         let rows = predicted(&[&[0.9, 0.1], &[0.2, 0.8], &[0.7, 0.3]], None);
-        let proposals =
-            fitted(Scheme::Within.pairs(2)).propose(&models, &rows, &Ask::MostProbable(1), 0.03, "map").unwrap();
+        let proposals = fitted(Scheme::Within.pairs(2))
+            .propose(&models, &rows, &Ask::MostProbable(1), &Price::default(), "map")
+            .unwrap();
         let codes: Vec<Vec<f32>> = proposals.into_iter().flatten().map(|proposal| proposal.z).collect();
         assert_eq!(codes, [[0.0], [1.0], [2.0]]);
     }

@@ -22,8 +22,6 @@ pub struct Encoded {
     pub z: Vec<f32>,
     /// Columns of z₀.
     pub latent: usize,
-    /// μ_θ(x|z₀), row after row, where it is known already.
-    pub decoded: Option<Vec<f32>>,
     /// What the model says of each row.
     pub predictions: Vec<Prediction>,
     /// The true class of each row, where it is known.
@@ -45,7 +43,7 @@ impl Encoded {
             Targets::Values(_) => None,
         };
         let (z, latent) = (codes(models, &x, width)?, models.generative.latent());
-        Ok(Self { x, width, z, latent, decoded: None, predictions, classes })
+        Ok(Self { x, width, z, latent, predictions, classes })
     }
 
     /// How many rows there are.
@@ -78,21 +76,10 @@ impl Encoded {
         Self {
             x: rows.iter().flat_map(|&row| self.x(row)).copied().collect(),
             z: rows.iter().flat_map(|&row| self.z(row)).copied().collect(),
-            decoded: self.decoded.as_ref().map(|decoded| {
-                let row = |&row: &usize| &decoded[row * self.width..(row + 1) * self.width];
-                rows.iter().flat_map(row).copied().collect()
-            }),
             predictions: rows.iter().map(|&row| self.predictions[row].clone()).collect(),
             classes: self.classes.as_ref().map(|classes| rows.iter().map(|&row| classes[row]).collect()),
             ..*self
         }
-    }
-
-    /// The same rows with what their codes decode to.
-    pub fn decoding(self, models: &Models) -> Result<Self> {
-        let known = self.decoded.is_some();
-        let decoded = if known { self.decoded } else { Some(decoded(models, &self.z, self.width)?) };
-        Ok(Self { decoded, ..self })
     }
 
     /// x₀ of some rows as a tensor.

@@ -12,6 +12,7 @@ use super::groups::{Group, Pair, Thresholds};
 use super::mapper::{Mapper, Method};
 use super::neural::{Neural, NeuralPlan};
 use super::translation::{self, Descent, Form, LatentMap};
+use crate::distance::Distance;
 use crate::error::{Error, Result};
 use crate::explanation::{Clue, Label};
 use crate::mixture::Mixture;
@@ -122,6 +123,8 @@ pub struct Fitted {
     pub learn_from: LearnFrom,
     /// The λ_x that choices were made by.
     pub lambda_x: f32,
+    /// The distance that they were made by.
+    pub distance: Distance,
     /// One for each pair.
     pub fittings: Vec<Fitting>,
 }
@@ -201,8 +204,8 @@ impl<'a> Workshop<'a> {
                 mapper,
             });
         let fittings = fittings.collect();
-        let lambda_x = self.search.objective.input.0;
-        Ok(Fitted { method: recipe.method, learn_from: recipe.learn_from, lambda_x, fittings })
+        let Weighted(lambda_x, distance) = self.search.objective.input;
+        Ok(Fitted { method: recipe.method, learn_from: recipe.learn_from, lambda_x, distance, fittings })
     }
 
     /// Mean of certain inputs minus mean of uncertain ones.

@@ -22,7 +22,7 @@ use crate::data::{Bounds, Constraints};
 use crate::error::{Error, Result};
 use crate::mixture::Mixture;
 use crate::parallel::over_shards;
-use crate::search::{Models, Proposal};
+use crate::search::{Models, Price, Proposal};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -140,7 +140,7 @@ pub enum Mapper {
 
 impl Mapper {
     /// The counterfactuals that it proposes for each of some rows; `name` is what they are called.
-    pub fn propose(&self, models: &Models, rows: &Encoded, name: &str, lambda_x: f32) -> Result<Vec<Vec<Proposal>>> {
+    pub fn propose(&self, models: &Models, rows: &Encoded, name: &str, price: &Price) -> Result<Vec<Vec<Proposal>>> {
         let proposal = |z: &[f32]| Proposal { z: z.to_vec(), x: None, mapper: name.into() };
         let one_each = |z: &[f32]| z.chunks_exact(rows.latent).map(|z| vec![proposal(z)]).collect();
         Ok(match self {
@@ -172,7 +172,7 @@ impl Mapper {
                 places.into_iter().map(|place| vec![row(place)]).collect()
             }
             Self::Neural { network, target } => {
-                one_each(&network.map(models, rows, &vec![*target; rows.len()], lambda_x)?)
+                one_each(&network.map(models, rows, &vec![*target; rows.len()], price)?)
             }
         })
     }
@@ -209,7 +209,7 @@ mod tests {
     /// The codes that a mapper proposes for each row of `x`.
     fn codes_of(mapper: &Mapper, models: &Models, x: &[f32], width: usize) -> Vec<Vec<Vec<f32>>> {
         let rows = rows(models, x, width, &vec![0; x.len() / width]);
-        let proposals = mapper.propose(models, &rows, "mine", 0.03).unwrap();
+        let proposals = mapper.propose(models, &rows, "mine", &Price::default()).unwrap();
         let code = |proposal: Proposal| {
             assert_eq!((proposal.mapper.as_str(), proposal.x), ("mine", None));
             proposal.z
@@ -284,7 +284,7 @@ mod tests {
         let rows = rows(&models, &[0.0, 0.0, 5.0, 0.0], 2, &[1, 1]);
         let propose = |latent: bool| {
             let mapper = Mapper::Nearest { latent, certain: certain.clone() };
-            mapper.propose(&models, &rows, "nearest", 0.03).unwrap().concat()
+            mapper.propose(&models, &rows, "nearest", &Price::default()).unwrap().concat()
         };
         let proposal = |z: [f32; 2], x: Option<[f32; 2]>| Proposal {
             z: z.to_vec(),

@@ -1,6 +1,6 @@
 //! A neural mapper, trained directly on Eq. 1 through decoder and predictor: no CLUE has to be searched for it.
 //!
-//! z ← z + g(z, x₀ − μ_θ(z), f(x₀), target class, λ_x), applied a few times from z₀ with g a residual network, minimises
+//! z ← z + g(z, ∂ ln d/∂z, f(x₀), target class, λ_x), applied a few times from z₀ with g a residual network, minimises
 //!
 //! H(y|x) + w (−log p(target|x)) + λ_x d(x, x₀),  x = μ_θ(z),
 //!
@@ -18,8 +18,7 @@ mod tests;
 mod training;
 
 use super::Encoded;
-use super::encoded::decoded;
-use crate::distance::Metric;
+use crate::distance::{Distance, Metric};
 use crate::error::{Error, Result};
 use crate::model::parameters::{Layout, Parameters, Weights};
 use crate::model::plan::merge;
@@ -27,7 +26,7 @@ use crate::model::store::checkpoint::Checkpoint;
 use crate::model::training::{Fit, Rows, Session, fit};
 use crate::observer::Observer;
 use crate::parallel::over_shards;
-use crate::search::Models;
+use crate::search::{Models, Price};
 use crate::seed::Seed;
 use crate::tensor::{tensor, values};
 use network::{Network, Parts, Sizes, as_samples, seen};
@@ -49,7 +48,7 @@ pub struct NeuralPlan {
     pub width: usize,
     /// Residual blocks.
     pub depth: usize,
-    /// How often the network corrects its code, each time seeing what that decodes to.
+    /// How often the network corrects its code, each time seeing the slope of the distance there.
     pub rounds: usize,
     /// Posterior samples that are drawn for each step.
     pub samples: usize,
@@ -163,6 +162,7 @@ impl NeuralPlan {
 #[derive(Clone, Debug)]
 pub struct Neural {
     network: Network,
+    distance: Distance,
     plan: NeuralPlan,
     parameters: Parameters,
     weights: Weights,
@@ -192,28 +192,28 @@ impl Neural {
         if outputs == 0 {
             return Err(Error::data("a neural mapper needs training rows; there are none"));
         }
-        let network = Network::new(Sizes::of(train.width, train.latent, models.task(), outputs), plan);
+        let network = Network::new(Sizes::of(train.latent, models.task(), outputs), plan);
         let above = learned_above(train, plan.uncertain_share);
         let pool = pool(models, train, plan, above, seed)?;
-        let watched = uncertain(validation, above);
-        let watched = as_samples(models, validation.select(&watched))?;
+        let watched = as_samples(&validation.select(&uncertain(validation, above)), models.task());
         let training = Training { network: &network, plan, models, metric };
         let initial = Parameters::initial(network.layout.clone(), &mut seed.stream("neural mapper: start"));
         let rows = Rows { train: &pool, validation: &watched };
         let mut session = Session { rows, seed, checkpoint: &Checkpoint::none(), observer };
         let parameters = fit(&training, initial, &plan.fit, "neural mapper", &mut session)?;
-        Ok(Self { weights: Weights::frozen(&parameters), plan: plan.clone(), network, parameters })
+        let (distance, plan, weights) = (metric.kind(), plan.clone(), Weights::frozen(&parameters));
+        Ok(Self { network, distance, plan, parameters, weights })
     }
 
     /// The mapper for arrays that `layout` describes.
-    pub fn new(models: &Models, width: usize, outputs: usize, plan: NeuralPlan, parameters: Parameters) -> Self {
-        let network = Network::new(Sizes::of(width, models.generative.latent(), models.task(), outputs), &plan);
-        Self { weights: Weights::frozen(&parameters), plan, network, parameters }
+    pub fn new(models: &Models, distance: Distance, outputs: usize, plan: NeuralPlan, parameters: Parameters) -> Self {
+        let network = Network::new(Sizes::of(models.generative.latent(), models.task(), outputs), &plan);
+        Self { weights: Weights::frozen(&parameters), distance, plan, network, parameters }
     }
 
     /// The arrays of such a mapper.
-    pub fn layout(models: &Models, width: usize, outputs: usize, plan: &NeuralPlan) -> Arc<Layout> {
-        Network::new(Sizes::of(width, models.generative.latent(), models.task(), outputs), plan).layout
+    pub fn layout(models: &Models, outputs: usize, plan: &NeuralPlan) -> Arc<Layout> {
+        Network::new(Sizes::of(models.generative.latent(), models.task(), outputs), plan).layout
     }
 
     /// How it was trained.
@@ -227,29 +227,26 @@ impl Neural {
     }
 
     /// The code for each of some rows, towards its target class; `[rows, latent]`, row after row.
-    pub fn map(&self, models: &Models, rows: &Encoded, targets: &[usize], lambda_x: f32) -> Result<Vec<f32>> {
-        let computed;
-        let decoded = match &rows.decoded {
-            Some(decoded) => decoded,
-            None => {
-                computed = decoded(models, &rows.z, rows.width)?;
-                &computed
-            }
-        };
+    pub fn map(&self, models: &Models, rows: &Encoded, targets: &[usize], price: &Price) -> Result<Vec<f32>> {
+        let (learned, asked) = (self.distance.name(), price.metric.kind().name());
+        if learned != asked {
+            let problem = format!(
+                "the neural mapper was trained for `{learned}` and cannot map for `{asked}`; ask for {learned}, or train it \
+                 again"
+            );
+            return Err(Error::setting("distance", problem));
+        }
         let parts = over_shards(rows.len(), ROWS, |range| -> Result<Vec<f32>> {
-            let Sizes { width, outputs, .. } = self.network.sizes;
-            let known = &decoded[range.start * width..range.end * width];
             let of_rows = rows.predictions[range.clone()].iter();
             let predictions = of_rows.flat_map(|prediction| seen(prediction, models.task())).collect();
-            let asked: Vec<(usize, f32)> = targets[range.clone()].iter().map(|&target| (target, lambda_x)).collect();
+            let asked: Vec<_> = targets[range.clone()].iter().map(|&target| (target, price.lambda_x)).collect();
             let parts = Parts {
                 x: rows.inputs(range.clone()),
-                decoded: tensor(known.to_vec(), [range.len(), width]),
                 z: rows.codes(range.clone()),
-                prediction: tensor(predictions, [range.len(), outputs]),
+                prediction: tensor(predictions, [range.len(), self.network.sizes.outputs]),
             };
             let asked = self.network.asked(&asked, &self.plan);
-            Ok(values(self.network.map(&self.weights, models, &parts, asked)?))
+            Ok(values(self.network.map(&self.weights, models, &price.metric, &parts, &asked)?))
         });
         Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }

@@ -6,6 +6,7 @@ use super::mapper::{Mapper, Method};
 use super::neural::{Neural, NeuralPlan};
 use super::translation::{self, Form, LatentMap};
 use crate::data::Predicate;
+use crate::distance::Distance;
 use crate::error::{Error, Result};
 use crate::mixture::{Component, Mixture};
 use crate::model::parameters::{Layout, Parameters};
@@ -30,6 +31,7 @@ struct Record {
     method: Method,
     learn_from: LearnFrom,
     lambda_x: f32,
+    distance: Distance,
     seed: Seed,
     /// SHA-256 of the files of the models.
     models: BTreeMap<String, String>,
@@ -125,6 +127,7 @@ impl Fitted {
             method: self.method,
             learn_from: self.learn_from,
             lambda_x: self.lambda_x,
+            distance: self.distance,
             seed,
             models: hashes,
             neural: neural.map(|network| network.plan().clone()),
@@ -142,13 +145,7 @@ impl Fitted {
     }
 
     /// Loads the mappers called `name`, which must have been fitted for the models whose files have these hashes.
-    pub fn load(
-        store: &Mappers,
-        name: &str,
-        models: &Models,
-        width: usize,
-        hashes: &BTreeMap<String, String>,
-    ) -> Result<Self> {
+    pub fn load(store: &Mappers, name: &str, models: &Models, hashes: &BTreeMap<String, String>) -> Result<Self> {
         let (arrays, note) = store.read(name)?;
         let path = store.path(name);
         let record = Record::read(&note, &path)?;
@@ -165,14 +162,14 @@ impl Fitted {
             Some(plan) => {
                 plan.validate()
                     .map_err(|error| Error::file(&path, format!("cannot be used: {error}; fit it again")))?;
-                Neural::layout(models, width, outputs, plan)
+                Neural::layout(models, outputs, plan)
             }
             None => Arc::new(record.layout(models.generative.latent())),
         };
         let parameters = arrays.matching(layout)?;
         let mappers = match &record.neural {
             Some(plan) => {
-                let network = Arc::new(Neural::new(models, width, outputs, plan.clone(), parameters));
+                let network = Arc::new(Neural::new(models, record.distance, outputs, plan.clone(), parameters));
                 record.groups.iter().map(|_| Mapper::Neural { network: network.clone(), target: 0 }).collect()
             }
             None => record.mappers(&parameters, models.generative.latent()),
@@ -197,7 +194,8 @@ impl Fitted {
             })
         };
         let fittings = record.groups.iter().zip(mappers).map(fitting).collect::<Result<_>>()?;
-        Ok(Self { method: record.method, learn_from: record.learn_from, lambda_x: record.lambda_x, fittings })
+        let Record { method, learn_from, lambda_x, distance, .. } = record;
+        Ok(Self { method, learn_from, lambda_x, distance, fittings })
     }
 }
 
@@ -312,6 +310,7 @@ mod tests {
     use crate::data::Task;
     use crate::model::store::run::RunFolder;
     use crate::model::store::weights::write_weights;
+    use crate::search::Price;
     use std::fs;
     use tempfile::TempDir;
 
@@ -349,9 +348,9 @@ mod tests {
             }
             Method::Neural => {
                 let plan = NeuralPlan { width: 5, depth: 1, ..NeuralPlan::default() };
-                let layout = Neural::layout(models, 2, 2, &plan);
+                let layout = Neural::layout(models, 2, &plan);
                 let parameters = Parameters::initial(layout, &mut Seed(3).stream("start"));
-                Mapper::Neural { network: Arc::new(Neural::new(models, 2, 2, plan, parameters)), target: 0 }
+                Mapper::Neural { network: Arc::new(Neural::new(models, Distance::L1, 2, plan, parameters)), target: 0 }
             }
             _ => Mapper::Latent(LatentMap::translation(vec![1.5, -0.7])),
         }
@@ -368,14 +367,14 @@ mod tests {
         };
         let scheme = if method == Method::Neural { Scheme::AnyToClass } else { Scheme::Within };
         let fittings = scheme.pairs(2).into_iter().map(of_pair).collect();
-        Fitted { method, learn_from: LearnFrom::Clues(0.03), lambda_x: 0.03, fittings }
+        Fitted { method, learn_from: LearnFrom::Clues(0.03), lambda_x: 0.03, distance: Distance::L1, fittings }
     }
 
     /// What is said of the file `glam` when it is loaded for the classes a and b.
     fn refusal(store: &Mappers) -> String {
         let (same, task) = (Same::new(2), two_classes());
         let models = Models::new(&same, &Sigmoid).with_task(&task);
-        let message = Fitted::load(store, "glam", &models, 2, &hashes("ab")).unwrap_err().to_string();
+        let message = Fitted::load(store, "glam", &models, &hashes("ab")).unwrap_err().to_string();
         assert!(message.contains("glam.safetensors") && !message.contains('\n'), "{message}");
         message
     }
@@ -396,8 +395,9 @@ mod tests {
         for method in Method::ALL.into_iter().filter(|method| !method.is_baseline()) {
             let saved = fitted(method, &models);
             saved.save(&store, method.name(), &models, hashes("ab"), Seed(1)).unwrap();
-            let loaded = Fitted::load(&store, method.name(), &models, 2, &hashes("ab")).unwrap();
-            let propose = |fitted: &Fitted| fitted.propose(&models, &rows, &Ask::MostProbable(2), 0.05, "m").unwrap();
+            let loaded = Fitted::load(&store, method.name(), &models, &hashes("ab")).unwrap();
+            let price = Price { lambda_x: 0.05, ..Price::default() };
+            let propose = |fitted: &Fitted| fitted.propose(&models, &rows, &Ask::MostProbable(2), &price, "m").unwrap();
             assert_eq!(propose(&loaded), propose(&saved), "{method:?}");
             assert_eq!((loaded.method, loaded.learn_from), (method, LearnFrom::Clues(0.03)));
             assert_eq!(loaded.lambda_x.to_bits(), 0.03f32.to_bits());
@@ -420,10 +420,16 @@ mod tests {
         let mut pair = Pair::of_classes(Some(1), None);
         pair.from.condition = Some(Predicate::parse("x < 0.25 or not x = 1", &schema).unwrap());
         let fittings = vec![fitting(pair.clone(), Mapper::Latent(LatentMap::translation(vec![1.0])))];
-        let saved = Fitted { method: Method::Glam, learn_from: LearnFrom::Data, lambda_x: 0.03, fittings };
+        let saved = Fitted {
+            method: Method::Glam,
+            learn_from: LearnFrom::Data,
+            lambda_x: 0.03,
+            distance: Distance::L1,
+            fittings,
+        };
         let (_place, store) = shelf();
         saved.save(&store, "young", &models, hashes("ab"), Seed(1)).unwrap();
-        let loaded = Fitted::load(&store, "young", &models, 1, &hashes("ab")).unwrap();
+        let loaded = Fitted::load(&store, "young", &models, &hashes("ab")).unwrap();
         assert_eq!(loaded.fittings[0].pair, pair);
     }
 

@@ -86,7 +86,6 @@ pub(super) fn predicted(probabilities: &[&[f32]], classes: Option<&[usize]>) -> 
         latent: 1,
         predictions: probabilities.iter().map(prediction).collect(),
         classes: classes.map(<[usize]>::to_vec),
-        ..Encoded::default()
     }
 }
 

@@ -40,7 +40,7 @@ pub use convergence::Convergence;
 pub use coupling::Order;
 pub use decoding::Decoding;
 pub use init::{InitScheme, Starts};
-pub use models::{Background, Inputs, Models};
+pub use models::{Background, Inputs, Models, Price};
 pub use objective::{DiversityTerm, Objective, UncertaintyWeights, Weighted};
 pub use plausibility::Ordinary;
 pub use prepared::{Prepared, Proposal};

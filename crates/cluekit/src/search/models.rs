@@ -103,6 +103,15 @@ impl Background {
     }
 }
 
+/// λ_x d_x(x, x₀): what a distance from an input costs.
+#[derive(Clone, Debug, Default)]
+pub struct Price {
+    /// λ_x.
+    pub lambda_x: f32,
+    /// d_x.
+    pub metric: Metric,
+}
+
 /// The inputs to be explained.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inputs {

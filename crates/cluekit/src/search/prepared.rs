@@ -7,7 +7,7 @@ use super::coupling::Coupling;
 use super::descent::{Descent, End, Start};
 use super::explain::Counter;
 use super::origin::{self, Origin};
-use super::{Background, Inputs, Models, Search, plausibility, sparse};
+use super::{Background, Inputs, Models, Price, Search, plausibility, sparse};
 use crate::data::Halfspace;
 use crate::distance::Metric;
 use crate::error::{Error, Result};
@@ -76,9 +76,9 @@ impl Prepared<'_> {
         &self.origins[input].x
     }
 
-    /// μ_θ(x|z₀) of one input.
-    pub fn decoded(&self, input: usize) -> &[f32] {
-        &self.origins[input].decoded
+    /// What a distance from an input costs.
+    pub fn price(&self) -> Price {
+        Price { lambda_x: self.search.objective.input.0, metric: self.metric.clone() }
     }
 
     /// What the model says of one input.

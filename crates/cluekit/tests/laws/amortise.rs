@@ -8,7 +8,7 @@ use cluekit::amortise::{
 use cluekit::model::store::run::RunFolder;
 use cluekit::model::training::Fit;
 use cluekit::prediction::Amounts;
-use cluekit::search::{Prepared, Proposal};
+use cluekit::search::{Prepared, Price, Proposal};
 use std::sync::Arc;
 
 /// Rows that mappers learn from; the others choose settings.
@@ -71,7 +71,7 @@ fn proposals(world: &World, inputs: &Inputs, fitted: &Fitted) -> Vec<Vec<Proposa
     let (models, background) = (world.models(), Background::default());
     let prepared = search(0).prepare(&models, &background, inputs).unwrap();
     let rows = encoded(&prepared, inputs);
-    fitted.propose(&models, &rows, &Ask::MostProbable(2), 0.03, fitted.method.name()).unwrap()
+    fitted.propose(&models, &rows, &Ask::MostProbable(2), &prepared.price(), fitted.method.name()).unwrap()
 }
 
 /// The inputs' own codes.
@@ -263,7 +263,7 @@ fn clusters_serve_three_groups_that_one_translation_cannot() {
         let prepared = search.prepare(&models, &background, &inputs).unwrap();
         let mut cost = |method: Method| {
             let fitted = workshop.fit(&Recipe::new(method, LearnFrom::Data), &[Pair::default()], &mut Silent).unwrap();
-            let proposed = fitted.propose(&models, &test, &Ask::OwnClass, 0.03, "m").unwrap();
+            let proposed = fitted.propose(&models, &test, &Ask::OwnClass, &prepared.price(), "m").unwrap();
             let clues = prepared.certify(&proposed).unwrap().concat();
             clues.iter().map(|clue| clue.cost).sum::<f32>() / clues.len() as f32
         };
@@ -288,7 +288,7 @@ fn the_nearest_is_the_one_that_a_plain_loop_finds_for_any_number_of_points() {
     for count in [1, 2, 1023, 1024, 1025, 2047, 2048, 2049] {
         let certain = Arc::new(points(count, 2));
         let mapper = Mapper::Nearest { latent: true, certain: certain.clone() };
-        let found = mapper.propose(&models, &queries, "", 0.03).unwrap();
+        let found = mapper.propose(&models, &queries, "", &Price::default()).unwrap();
         for (query, found) in queries.z.chunks(LATENT).zip(&found) {
             let distances = certain.z.chunks(LATENT).map(|point| latent_distance(point, query));
             let least = distances.fold(f64::INFINITY, f64::min);

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::amortise::{Ask, Encoded, Fitted, LearnFrom, Mapper, Method, Pair, Recipe, Workshop, cheapest_first};
 use cluekit::observer::Observer;
-use cluekit::search::{Background, Convergence, Inputs, Models, Ordinary, Prepared, Proposal, Search};
+use cluekit::search::{Background, Convergence, Inputs, Models, Ordinary, Prepared, Price, Proposal, Search};
 use cluekit::{Error, Seed};
 use std::process::ExitCode;
 
@@ -97,7 +97,7 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     };
     let prepared = search.prepare(&models, &background, &inputs)?;
     let rows = encoded(&prepared, &inputs);
-    let proposals = proposals(&mappers, &models, &rows, &ask, args.cost.lambda_x)?;
+    let proposals = proposals(&mappers, &models, &rows, &ask, &prepared.price())?;
     let mut bar = Bar::new(quiet);
     let mut sets = prepared.refine(&proposals, &mut bar)?;
     cheapest_first(&mut sets);
@@ -130,7 +130,6 @@ pub fn encoded(prepared: &Prepared, inputs: &Inputs) -> Encoded {
         width: inputs.width(),
         z: (0..prepared.len()).flat_map(|input| prepared.z(input).to_vec()).collect(),
         latent,
-        decoded: Some((0..prepared.len()).flat_map(|input| prepared.decoded(input).to_vec()).collect()),
         predictions: (0..prepared.len()).map(|input| prepared.prediction(input).clone()).collect(),
         classes: inputs.classes(),
     }
@@ -142,11 +141,11 @@ pub fn proposals(
     models: &Models,
     rows: &Encoded,
     ask: &Ask,
-    lambda_x: f32,
+    price: &Price,
 ) -> Result<Vec<Vec<Proposal>>> {
     let mut all = vec![Vec::new(); rows.len()];
     for (name, fitted) in mappers {
-        for (all, new) in all.iter_mut().zip(fitted.propose(models, rows, ask, lambda_x, name)?) {
+        for (all, new) in all.iter_mut().zip(fitted.propose(models, rows, ask, price, name)?) {
             all.extend(new);
         }
     }

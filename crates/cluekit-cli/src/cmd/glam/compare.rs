@@ -274,6 +274,7 @@ impl CompareArgs {
         fitted.method == method
             && fitted.learn_from == learn_from
             && fitted.lambda_x.to_bits() == self.cost.lambda_x.to_bits()
+            && fitted.distance == self.cost.distance
             && fitted.fittings.iter().map(|fitting| &fitting.pair).eq(pairs)
     }
 }
@@ -290,7 +291,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn rows(&self, mappers: &[(&str, Fitted)], quiet: bool) -> Result<Vec<Row>> {
         let prepared = self.search.prepare(self.models, self.background, self.inputs)?;
-        let rows = encoded(&prepared, self.inputs);
+        let (rows, price) = (encoded(&prepared, self.inputs), prepared.price());
         let mut table = Vec::new();
         if self.args.wants("original") {
             table.push(self.original(&prepared, &rows)?);
@@ -300,7 +301,7 @@ impl Bench<'_> {
         for (name, fitted) in mappers {
             let ask = if *name == "neural" { Ask::MostProbable(CLASSES) } else { Ask::OwnClass };
             let begun = Instant::now();
-            let proposals = fitted.propose(self.models, &rows, &ask, self.args.cost.lambda_x, name)?;
+            let proposals = fitted.propose(self.models, &rows, &ask, &price, name)?;
             let mapping = begun.elapsed().as_secs_f64();
             let mut sets = prepared.certify(&proposals)?;
             cheapest_first(&mut sets);

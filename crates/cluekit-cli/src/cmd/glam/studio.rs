@@ -163,7 +163,7 @@ impl Studio {
     /// The saved mappers called `name`.
     pub fn load(&self, name: &str) -> Result<Fitted> {
         let store = self.run.folder.mappers();
-        Ok(Fitted::load(&store, name, &self.models(), self.run.schema.width(), &self.hashes)?)
+        Ok(Fitted::load(&store, name, &self.models(), &self.hashes)?)
     }
 
     /// Saves mappers under a name.

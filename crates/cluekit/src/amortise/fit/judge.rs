@@ -75,8 +75,8 @@ impl<'a> Judge<'a> {
 
     /// The mean cost of each group's rows.
     fn costs(&self, prepared: &Prepared, mappers: &[Mapper]) -> Result<Vec<f64>> {
-        let Workshop { models, search, .. } = self.workshop;
-        let propose = |(mapper, rows): (&Mapper, &Encoded)| mapper.propose(models, rows, "", search.objective.input.0);
+        let (models, price) = (self.workshop.models, prepared.price());
+        let propose = |(mapper, rows): (&Mapper, &Encoded)| mapper.propose(models, rows, "", &price);
         let proposals = mappers.iter().zip(&self.rows).map(propose).collect::<Result<Vec<_>>>()?.concat();
         let clues = prepared.certify(&proposals)?;
         let cheapest = |clues: &Vec<Clue>| clues.iter().map(|clue| f64::from(clue.cost)).fold(f64::INFINITY, f64::min);

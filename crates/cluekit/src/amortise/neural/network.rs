@@ -3,22 +3,24 @@
 use super::NeuralPlan;
 use crate::amortise::Encoded;
 use crate::data::{Samples, Scaling, Targets, Task};
+use crate::distance::Metric;
 use crate::error::Result;
 use crate::model::parameters::{Layout, Weights};
 use crate::prediction::Prediction;
 use crate::search::Models;
-use crate::tensor::{Tensor, silu, tensor};
+use crate::tensor::{Tensor, gradients, leaf, silu, tensor, values};
 use std::sync::Arc;
 
 /// Blocks and outputs begin at this share of He's initialisation: the mapper begins near z₀.
 const SPREAD: f32 = 0.3;
-/// Differences from an input that are smaller than this count less than their sign.
-const SOFTNESS: f32 = 0.1;
+/// Brings slopes of ln d to about the size of codes.
+const SLOPE: f32 = 4.0;
+/// Below this a distance is none.
+const LEAST_DISTANCE: f32 = 1e-6;
 
 /// How many columns each part of a row has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes {
-    pub width: usize,
     pub latent: usize,
     /// 1 for a regression, whose one value is no class.
     pub outputs: usize,
@@ -26,8 +28,8 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    pub fn of(width: usize, latent: usize, task: &Task, outputs: usize) -> Self {
-        Self { width, latent, outputs, classes: if task.is_regression() { 0 } else { outputs } }
+    pub fn of(latent: usize, task: &Task, outputs: usize) -> Self {
+        Self { latent, outputs, classes: if task.is_regression() { 0 } else { outputs } }
     }
 }
 
@@ -43,10 +45,8 @@ pub(super) struct Network {
 impl Network {
     pub fn new(sizes: Sizes, plan: &NeuralPlan) -> Self {
         let mut layout = Layout::default();
-        let context = sizes.latent + sizes.outputs + sizes.classes + 2;
-        layout.push_linear("mapper.input", context + sizes.width, plan.width);
-        layout.push_linear("mapper.left-out", sizes.width, plan.width);
-        layout.push_linear("mapper.gate", context, plan.width);
+        let seen = 2 * sizes.latent + sizes.outputs + sizes.classes + 2;
+        layout.push_linear("mapper.input", seen, plan.width);
         for i in 0..plan.depth {
             layout.push_linear_spread(&format!("mapper.blocks.{i}"), plan.width, plan.width, SPREAD);
         }
@@ -56,28 +56,29 @@ impl Network {
 
     /// z of each row, given what is asked for.
     ///
-    /// How to come closer to x₀ in latent space depends on what the decoder left out and, through its slope, on z₀: on
-    /// their product. So besides a layer that sees everything there is one of what was left out whose units are gated by
-    /// all the rest.
-    pub fn map(&self, weights: &Weights, models: &Models, rows: &Parts, asked: Tensor<2>) -> Result<Tensor<2>> {
+    /// How to come closer to x₀ depends on what the decoder leaves out of it and on how the decoder bends: both are in
+    /// the slope of the distance, which has no more columns than a code. The network sees it anew in each round.
+    pub fn map(
+        &self,
+        weights: &Weights,
+        models: &Models,
+        metric: &Metric,
+        rows: &Parts,
+        asked: &Tensor<2>,
+    ) -> Result<Tensor<2>> {
         let count = rows.z.dims()[0];
         let mut z = rows.z.clone();
         for round in 0..self.rounds {
-            let decoded = match round {
-                0 => rows.decoded.clone(),
-                _ => models.decode(&z, self.sizes.width)?,
-            };
+            let slope = slope(models, metric, &z, &rows.x)?;
             let round = tensor(vec![round as f32; count], [count, 1]);
-            let context = Tensor::cat(vec![z.clone(), rows.prediction.clone(), asked.clone(), round], 1);
-            z = z + self.shift(weights, context, rows.x.clone() - decoded);
+            let seen = Tensor::cat(vec![z.clone(), slope, rows.prediction.clone(), asked.clone(), round], 1);
+            z = z + self.shift(weights, seen);
         }
         Ok(z)
     }
 
-    pub fn shift(&self, weights: &Weights, context: Tensor<2>, left_out: Tensor<2>) -> Tensor<2> {
-        let signs = left_out.clone() / (left_out.clone().abs() + SOFTNESS);
-        let gated = weights.linear("mapper.left-out", signs) * weights.linear("mapper.gate", context.clone());
-        let mut h = weights.linear("mapper.input", Tensor::cat(vec![context, left_out], 1)) + gated;
+    pub fn shift(&self, weights: &Weights, seen: Tensor<2>) -> Tensor<2> {
+        let mut h = weights.linear("mapper.input", seen);
         for i in 0..self.depth {
             h = h.clone() + weights.linear(&format!("mapper.blocks.{i}"), silu(h));
         }
@@ -95,41 +96,45 @@ impl Network {
     }
 }
 
+/// ∂ ln d(μ_θ(z), x₀) / ∂z, scaled: free of the distance's unit, and a constant to whoever goes on from it.
+pub(super) fn slope(models: &Models, metric: &Metric, z: &Tensor<2>, x: &Tensor<2>) -> Result<Tensor<2>> {
+    let at = leaf(values(z.clone()), z.dims());
+    let distance = metric.between(&models.decode(&at, x.dims()[1])?, x);
+    let distances = values(distance.clone());
+    let mut slopes = gradients(&distance.sum(), &[at]).remove(0);
+    for (slope, distance) in slopes.chunks_mut(z.dims()[1]).zip(distances) {
+        slope.iter_mut().for_each(|slope| *slope *= SLOPE / distance.max(LEAST_DISTANCE));
+    }
+    Ok(tensor(slopes, z.dims()))
+}
+
 /// The parts of some rows.
 pub(super) struct Parts {
     pub x: Tensor<2>,
-    pub decoded: Tensor<2>,
     pub z: Tensor<2>,
     pub prediction: Tensor<2>,
 }
 
 impl Parts {
-    pub fn of(rows: &Tensor<2>, sizes: Sizes) -> Self {
-        let count = rows.dims()[0];
-        let part = |from: usize, len: usize| rows.clone().slice([0..count, from..from + len]);
-        Self {
-            x: part(0, sizes.width),
-            decoded: part(sizes.width, sizes.width),
-            z: part(2 * sizes.width, sizes.latent),
-            prediction: part(2 * sizes.width + sizes.latent, sizes.outputs),
-        }
+    /// Rows as [`as_samples`] puts them side by side.
+    pub fn of(rows: &Tensor<2>, Sizes { latent, outputs, .. }: Sizes) -> Self {
+        let width = rows.dims()[1] - latent - outputs;
+        let part = |from: usize, len: usize| rows.clone().narrow(1, from, len);
+        Self { x: part(0, width), z: part(width, latent), prediction: part(width + latent, outputs) }
     }
 }
 
-/// Rows as training sees them: x₀, μ_θ(z₀), z₀ and f(x₀) side by side.
-pub(super) fn as_samples(models: &Models, rows: Encoded) -> Result<Samples> {
-    let rows = rows.decoding(models)?;
-    let (width, decoded) = (rows.width, rows.decoded.as_deref().unwrap_or_default());
+/// Rows as training sees them: x₀, z₀ and f(x₀) side by side.
+pub(super) fn as_samples(rows: &Encoded, task: &Task) -> Samples {
     let mut x = Vec::new();
     for row in 0..rows.len() {
         x.extend_from_slice(rows.x(row));
-        x.extend_from_slice(&decoded[row * width..(row + 1) * width]);
         x.extend_from_slice(rows.z(row));
-        x.extend(seen(&rows.predictions[row], models.task()));
+        x.extend(seen(&rows.predictions[row], task));
     }
     // What is asked for is drawn in every step, so a row has no target of its own.
     let count = rows.len();
-    Ok(Samples { width: x.len() / count.max(1), x, y: Targets::Classes(vec![0; count]) })
+    Samples { width: x.len() / count.max(1), x, y: Targets::Classes(vec![0; count]) }
 }
 
 /// f(x₀) as the network sees it: probabilities, or a value in deviations of the target.

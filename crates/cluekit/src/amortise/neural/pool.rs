@@ -38,8 +38,8 @@ pub(super) fn pool(models: &Models, train: &Encoded, plan: &NeuralPlan, above: f
     let others = (0..others.max(1)).map(|_| rng.random_range(0..train.len()));
     let repeated = real.iter().copied().cycle().take(plan.repeats * real.len());
     let rows: Vec<usize> = repeated.chain(others).collect();
-    let mut pool = as_samples(models, mixed)?;
-    let real = as_samples(models, train.select(&rows))?;
+    let mut pool = as_samples(&mixed, models.task());
+    let real = as_samples(&train.select(&rows), models.task());
     pool.x.extend(real.x);
     Ok(Samples { y: Targets::Classes(vec![0; pool.x.len() / real.width]), width: real.width, x: pool.x })
 }

@@ -1,10 +1,11 @@
 //! The neural mapper on models that can be computed by hand, and its gradient against differences.
 
+use super::network::slope;
 use super::pool::{draw_other, mixtures};
 use super::training::draw_target;
 use super::*;
 use crate::amortise::toy::{Same, Sigmoid, classes, predicted, rows};
-use crate::data::{Scaling, Task};
+use crate::data::{Samples, Scaling, Task};
 use crate::distance::Distance;
 use crate::model::training::{Batch, Trainable};
 use crate::model::{Generative, Predictive, Predictor};
@@ -27,6 +28,10 @@ fn small() -> NeuralPlan {
 
 fn l1() -> Metric {
     Metric::fit(Distance::L1, &[], 1, None).unwrap()
+}
+
+fn asking(lambda_x: f32) -> Price {
+    Price { lambda_x, metric: l1() }
 }
 
 fn normals(len: usize, seed: u64, scale: f32) -> Vec<f32> {
@@ -171,15 +176,22 @@ fn a_trained_mapper_leads_to_the_class_and_as_far_as_it_is_asked_to() {
     let train = line(&models);
     let mapper = trained(&models, &train, &small()).unwrap();
     let middle = rows(&models, &[-0.2, 0.0, 0.2], 1, &[0, 0, 1]);
-    let [left, right] = [0, 1].map(|target| mapper.map(&models, &middle, &[target; 3], 0.1).unwrap());
+    let [left, right] = [0, 1].map(|target| mapper.map(&models, &middle, &[target; 3], &asking(0.1)).unwrap());
     assert!(left.iter().all(|&z| z < -1.5), "{left:?}");
     assert!(right.iter().all(|&z| z > 1.5), "{right:?}");
-    let near = mapper.map(&models, &middle, &[1; 3], 1.0).unwrap();
-    let far = mapper.map(&models, &middle, &[1; 3], 0.01).unwrap();
+    let near = mapper.map(&models, &middle, &[1; 3], &asking(1.0)).unwrap();
+    let far = mapper.map(&models, &middle, &[1; 3], &asking(0.01)).unwrap();
     assert!(near.iter().zip(&far).all(|(near, far)| near + 0.5 < *far), "{near:?} and {far:?}");
     // An input is mapped the same in any company.
-    let alone = mapper.map(&models, &middle.select(&[2]), &[1], 0.1).unwrap();
+    let alone = mapper.map(&models, &middle.select(&[2]), &[1], &asking(0.1)).unwrap();
     assert!((alone[0] - right[2]).abs() < 1e-5);
+    // It knows the slopes of one distance only.
+    let other = Price { metric: Metric::fit(Distance::L2, &[], 1, None).unwrap(), ..asking(0.1) };
+    let message = mapper.map(&models, &middle, &[1; 3], &other).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "setting `distance`: the neural mapper was trained for `l1` and cannot map for `l2`; ask for l1, or train it again"
+    );
 }
 
 #[test]
@@ -197,7 +209,7 @@ fn rows_that_are_all_certain_can_be_learned_from_and_no_rows_cannot() {
 fn a_regression_is_asked_for_no_class() {
     let scaling = Scaling { mean: 0.0, deviation: 1.0, decimals: None, least: -1.0, greatest: 1.0 };
     let asked = |task: &Task, outputs: usize| {
-        let network = Network::new(Sizes::of(1, 1, task, outputs), &small());
+        let network = Network::new(Sizes::of(1, task, outputs), &small());
         values(network.asked(&[(1, 1.0)], &small()))
     };
     assert_eq!(asked(&Task::Regression(scaling), 1), [1.0]);
@@ -235,21 +247,77 @@ impl Predictor for Smooth {
     }
 }
 
+fn three_classes() -> Task {
+    classes(&["a", "b", "c"])
+}
+
+/// Five rows on or beside the curved surface, and a small network for them.
+fn beside_the_surface(models: &Models, plan: &NeuralPlan) -> (Samples, Network, Parameters) {
+    let inputs = rows(models, &normals(5 * 3, 1, 1.0), 3, &[0; 5]);
+    let network = Network::new(Sizes::of(2, models.task(), 3), plan);
+    let parameters = Parameters::new(network.layout.clone(), normals(network.layout.len(), 6, 0.4)).unwrap();
+    (as_samples(&inputs, models.task()), network, parameters)
+}
+
+/// The Euclidean distance has no kink where a column is as it was.
+fn l2() -> Metric {
+    Metric::fit(Distance::L2, &[], 1, None).unwrap()
+}
+
+#[test]
+fn the_slope_is_that_of_the_logarithm_of_the_distance() {
+    let (task, metric) = (three_classes(), l2());
+    let models = Models::new(&Bent, &Smooth).with_task(&task);
+    let (z, x) = (normals(5 * 2, 2, 1.0), tensor(normals(5 * 3, 1, 1.0), [5, 3]));
+    let at = |z: &[f32]| -> Vec<f64> {
+        let distance = metric.between(&Bent.decode(&tensor(z.to_vec(), [5, 2])).unwrap(), &x);
+        values(distance).into_iter().map(|d| f64::from(d).ln()).collect()
+    };
+    let slopes = values(slope(&models, &metric, &tensor(z.clone(), [5, 2]), &x).unwrap());
+    for (place, &got) in slopes.iter().enumerate() {
+        let moved = |step: f32| {
+            let mut z = z.clone();
+            z[place] += step;
+            at(&z)[place / 2]
+        };
+        let expected = 4.0 * (moved(0.01) - moved(-0.01)) / 0.02;
+        assert!((f64::from(got) - expected).abs() < 0.02 * expected.abs() + 0.005, "{place}: {got}, not {expected}");
+    }
+    // By hand: |z − x₀| has the slope of a sign, so its logarithm that of the distance's inverse; none where there is none.
+    let same = Same::new(1);
+    let models = Models::new(&same, &Sigmoid);
+    let (z, x) = (tensor(vec![3.0, -1.0, 2.0], [3, 1]), tensor(vec![1.0, 1.0, 2.0], [3, 1]));
+    assert_eq!(values(slope(&models, &l1(), &z, &x).unwrap()), [2.0, -2.0, 0.0]);
+}
+
+#[test]
+fn a_round_goes_on_from_where_the_last_one_ended() {
+    let (task, metric) = (three_classes(), l2());
+    let models = Models::new(&Bent, &Smooth).with_task(&task);
+    let (samples, network, parameters) = beside_the_surface(&models, &NeuralPlan { rounds: 2, ..small() });
+    let (weights, asked) = (Weights::frozen(&parameters), network.asked(&[(1, 0.1); 5], &small()));
+    let rows = Parts::of(&tensor(samples.x.clone(), [5, samples.width]), network.sizes);
+    let twice = values(network.map(&weights, &models, &metric, &rows, &asked).unwrap());
+    let mut z = rows.z.clone();
+    for round in [0.0, 1.0] {
+        let slope = slope(&models, &metric, &z, &rows.x).unwrap();
+        let seen = vec![z.clone(), slope, rows.prediction.clone(), asked.clone(), tensor(vec![round; 5], [5, 1])];
+        z = z + network.shift(&weights, Tensor::cat(seen, 1));
+    }
+    assert_eq!(twice, values(z));
+}
+
 #[test]
 fn the_gradient_of_training_is_that_of_differences_through_decoder_and_predictor() {
-    let task = classes(&["a", "b", "c"]);
+    let (task, metric) = (three_classes(), l2());
     let models = Models::new(&Bent, &Smooth).with_task(&task);
-    let inputs = rows(&models, &normals(5 * 3, 1, 1.0), 3, &[0; 5]);
-    let plan = NeuralPlan { width: 4, depth: 2, ..small() };
-    let network = Network::new(Sizes::of(3, 2, &task, 3), &plan);
-    // The Euclidean distance has no kink where a column is as it was.
-    let metric = Metric::fit(Distance::L2, &[], 1, None).unwrap();
+    // One round: what later rounds see of the slope counts as given, so theirs is not the whole gradient.
+    let plan = NeuralPlan { width: 4, depth: 2, rounds: 1, ..small() };
+    let (samples, network, parameters) = beside_the_surface(&models, &plan);
     let training = Training { network: &network, plan: &plan, models: &models, metric: &metric };
-    let samples = as_samples(&models, inputs).unwrap();
     let batch = Batch::of(&samples, &[0, 1, 2, 3, 4]);
     // The same targets and λ_x are drawn each time.
     let loss = |weights: &Weights| training.loss(weights, &batch, &mut Seed(5).stream("asked")).unwrap();
-    let parameters = Parameters::new(network.layout.clone(), normals(network.layout.len(), 6, 0.4)).unwrap();
     let weights = Weights::tracked(&parameters);
     let gradient = weights.gradient(&loss(&weights));
     let at = |place: usize, step: f32| {

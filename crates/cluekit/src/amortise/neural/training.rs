@@ -49,8 +49,8 @@ impl Trainable for Training<'_> {
         let asked = self.draw(&values(rows.prediction.clone()), rng);
         let count = asked.len();
         let condition = network.asked(&asked, plan);
-        let z = network.map(weights, self.models, &rows, condition.clone())?;
-        let x = self.models.decode(&z, sizes.width)?;
+        let z = network.map(weights, self.models, self.metric, &rows, &condition)?;
+        let x = self.models.decode(&z, rows.x.dims()[1])?;
         let predictive = self.models.predictor.predict_with_some(&x, plan.samples, rng)?;
         let mut loss = Decomposition::of(&predictive).total;
         if sizes.classes > 0 {
