@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{clue, fails, files_of, json, ok, small, train};
+use common::{clue, fails, files_of, json, ok, small, train, write_bars, write_heat};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -313,6 +313,89 @@ fn groups_of_a_table_have_conditions() {
     assert_eq!(quarters["groups"].as_array().unwrap().len(), 4, "{quarters}");
     let text = ok(&mut place.glam("show", &["--method", "young"]));
     assert!(text.contains("what changes, on average") && text.contains("income"), "{text}");
+}
+
+#[test]
+fn images_have_pictures_of_what_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    write_bars(folder.path());
+    let run = folder.path().join("bars");
+    let (images, settings) = (folder.path().join("images.npy"), small(&MODELS));
+    ok(clue().arg("train").arg(images).args(["--target", "labels.npy", "--out"]).arg(&run).args(settings));
+    let place = Place { folder, run };
+    place.fit(&["--uncertain-above", "50%"]);
+    let out = place.folder.path().join("global");
+    let text = ok(place.glam("show", &["--out"]).arg(&out));
+    assert!(text.contains("held-out inputs") && !text.contains("what changes, on average"), "{text}");
+    let picture = fs::read_to_string(out.join("group-0.svg")).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains("<image"), "{picture}");
+    let applied = place.folder.path().join("applied");
+    place.apply(&["--top", "2", "--out", applied.to_str().unwrap()]);
+    let strips = files_of(&applied).keys().filter(|name| name.ends_with(".svg")).count();
+    assert!(strips >= 2, "{:?}", files_of(&applied).keys());
+}
+
+#[test]
+fn a_regression_has_mappers_without_classes() {
+    let folder = tempfile::tempdir().unwrap();
+    write_heat(folder.path());
+    let run = folder.path().join("heat");
+    let (table, settings) = (folder.path().join("heat.csv"), small(&MODELS));
+    ok(clue().arg("train").arg(table).args(["--target", "heat", "--out"]).arg(&run).args(settings));
+    let place = Place { folder, run };
+    let neural = place.file("neural.toml", NEURAL);
+    for arguments in [&[][..], &["--mapper", "neural", "--neural", &neural]] {
+        let fitted = place.fit(arguments);
+        assert_eq!(strings(&fitted["groups"], "name"), ["* → *"]);
+        let document = place.apply(&["--method", fitted["name"].as_str().unwrap(), "--top", "3"]);
+        assert_eq!(clues(&document).len(), 3);
+        // A label is a value in the target's unit.
+        assert!(clues(&document).iter().all(|clue| clue["label"].as_f64() > Some(500.0)), "{document}");
+    }
+    let shown = ok(&mut place.glam("show", &[]));
+    assert!(shown.contains("become certain") && shown.contains("what changes, on average"), "{shown}");
+    let only = ["--only", "reconstruction,glam-1,neural,clue-2", "--uncertain-above", "0", "--top", "10"];
+    let document = json(place.glam("compare", &only).arg("--json"));
+    assert_eq!(strings(&document["rows"], "method"), ["reconstruction", "glam-1", "neural", "clue-2"]);
+}
+
+#[test]
+fn a_comparison_leaves_saved_mappers_alone_unless_it_is_told_to_fit_them_again() {
+    let place = moons();
+    let options = ["--only", "glam-1", "--uncertain-above", "0.2", "--top", "5"];
+    let compare = |more: &[&str]| ok(&mut place.glam("compare", &[&options[..], more].concat()));
+    let saved = || fs::read(place.run.join("mappers/glam-1.safetensors")).unwrap();
+    compare(&[]);
+    let first = saved();
+    // Another cost needs another mapper, which is not that of the name.
+    for other in [["--lambda-x", "0.3"], ["--distance", "l2"]] {
+        compare(&other);
+        assert!(saved() == first, "{other:?}");
+    }
+    compare(&["--distance", "l2", "--refit"]);
+    assert!(saved() != first);
+}
+
+#[test]
+fn a_neural_mapper_is_asked_for_the_cost_that_it_has_learned() {
+    let place = moons();
+    let neural = place.file("neural.toml", NEURAL);
+    place.fit(&["--mapper", "neural", "--neural", &neural]);
+    let said = |lambda_x: &str| {
+        let apply = ["--method", "neural", "--top", "1", "--lambda-x", lambda_x];
+        String::from_utf8(place.glam("apply", &apply).output().unwrap().stderr).unwrap()
+    };
+    assert!(!said("0.2").contains("neural learned"), "0.2 lies between 0.003 and 0.3");
+    assert!(
+        said("0.5").contains("neural learned λ_x between 0.03 / 10 and 0.03 · 10; it maps as at"),
+        "{}",
+        said("0.5")
+    );
+    refused(
+        &mut place.glam("apply", &["--method", "neural", "--distance", "l2"]),
+        2,
+        &["setting `distance`: the neural mapper was trained for `l1` and cannot map for `l2`; ask for l1"],
+    );
 }
 
 /// Runs a command that must fail with this code and with one line that holds all these parts.

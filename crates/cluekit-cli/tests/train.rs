@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{clue, files_of, json, ok, small, train};
+use common::{clue, files_of, json, ok, small, train, write_bars, write_heat};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -164,12 +164,8 @@ fn a_table_of_ones_own_is_trained_and_its_schema_can_be_edited() {
 #[test]
 fn a_regression_reports_errors_in_the_targets_unit() {
     let folder = tempfile::tempdir().unwrap();
+    write_heat(folder.path());
     let csv = folder.path().join("heat.csv");
-    let rows = (0..400).map(|i| {
-        let x = f64::from(i) / 40.0;
-        format!("{x:.3},{:.4}\n", 1000.0 + 100.0 * x + 20.0 * f64::from(i * 7919 % 100 - 50) / 50.0)
-    });
-    std::fs::write(&csv, "x,heat\n".to_owned() + &rows.collect::<String>()).unwrap();
     let run = folder.path().join("run");
     let settings = ["predictor.kind=ensemble", "predictor.fit.epochs=60"];
     ok(clue().arg("train").arg(&csv).args(["--target", "heat", "--out"]).arg(&run).args(small(&settings)));
@@ -187,18 +183,12 @@ fn a_regression_reports_errors_in_the_targets_unit() {
 #[test]
 fn images_train_a_convolutional_vae() {
     let folder = tempfile::tempdir().unwrap();
-    let (images, labels) = (folder.path().join("images.npy"), folder.path().join("labels.npy"));
-    // Bars that lie or stand, in 6 × 6 pixels.
-    let pixel =
-        |i: usize, p: usize| if (if i.is_multiple_of(2) { p / 6 } else { p % 6 }) == i / 2 % 6 { 255 } else { 0 };
-    let pixels: Vec<u8> = (0..200).flat_map(|i| (0..36).map(move |p| pixel(i, p))).collect();
-    common::write_npy(&images, "|u1", &[200, 6, 6], &pixels);
-    common::write_npy(&labels, "|u1", &[200], &(0..200).map(|i| (i % 2) as u8).collect::<Vec<u8>>());
+    write_bars(folder.path());
     let run = folder.path().join("run");
     let settings = ["generative.architecture=convolution", "generative.channels=[4, 8]", "predictor.kind=plain"];
     ok(clue()
         .arg("train")
-        .arg(&images)
+        .arg(folder.path().join("images.npy"))
         .arg("--target")
         .arg("labels.npy")
         .arg("--out")

@@ -77,6 +77,24 @@ pub fn files_of(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
+/// Two NumPy arrays in a folder, `images.npy` and `labels.npy`: 200 bars of 6 × 6 pixels that lie or stand.
+pub fn write_bars(folder: &Path) {
+    let pixel =
+        |i: usize, p: usize| if (if i.is_multiple_of(2) { p / 6 } else { p % 6 }) == i / 2 % 6 { 255 } else { 0 };
+    let pixels: Vec<u8> = (0..200).flat_map(|i| (0..36).map(move |p| pixel(i, p))).collect();
+    write_npy(&folder.join("images.npy"), "|u1", &[200, 6, 6], &pixels);
+    write_npy(&folder.join("labels.npy"), "|u1", &[200], &(0..200).map(|i| (i % 2) as u8).collect::<Vec<u8>>());
+}
+
+/// A CSV table in a folder, `heat.csv`: 400 rows of x from 0 to 10 and heat = 1000 + 100 x, give or take 20.
+pub fn write_heat(folder: &Path) {
+    let rows = (0..400).map(|i| {
+        let x = f64::from(i) / 40.0;
+        format!("{x:.3},{:.4}\n", 1000.0 + 100.0 * x + 20.0 * f64::from(i * 7919 % 100 - 50) / 50.0)
+    });
+    std::fs::write(folder.join("heat.csv"), "x,heat\n".to_owned() + &rows.collect::<String>()).unwrap();
+}
+
 /// Writes a NumPy array of version 1.0 in C order.
 pub fn write_npy(path: &Path, kind: &str, shape: &[usize], data: &[u8]) {
     let shape = shape.iter().map(|side| format!("{side},")).collect::<String>();

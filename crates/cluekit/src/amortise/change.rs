@@ -34,3 +34,22 @@ impl GlobalChange {
         self.inputs.iter().zip(change).map(|(input, change)| input + change).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amortise::toy::{Same, Sigmoid, rows};
+
+    #[test]
+    fn what_the_reconstruction_loses_is_no_change() {
+        let half = Same { width: 2, scale: 0.5 };
+        let models = Models::new(&half, &Sigmoid);
+        let mut two = rows(&models, &[1.0, 2.0, 3.0, 6.0], 2, &[0, 1]);
+        assert_eq!(two.z, [0.5, 1.0, 1.5, 3.0]);
+        // The encoder has lost the second column.
+        two.z = vec![0.5, 0.0, 1.5, 0.0];
+        let change = GlobalChange::of(&models, &two, &[1.0, 0.25, 2.0, 0.25]).unwrap();
+        assert_eq!(change, GlobalChange { inputs: vec![2.0, 4.0], before: vec![2.0, 0.0], after: vec![3.0, 0.5] });
+        assert_eq!(change.changed_inputs(), [3.0, 4.5]);
+    }
+}

@@ -91,7 +91,7 @@ impl Default for NeuralPlan {
             target_weight: 0.3,
             lambda_x: 0.03,
             lambda_span: 10.0,
-            fit: Fit { epochs: 36, batch: 256, learning_rate: 3e-3, weight_decay: 1e-2, patience: 0 },
+            fit: Fit { epochs: 24, batch: 256, learning_rate: 3e-3, weight_decay: 1e-2, patience: 0 },
         }
     }
 }

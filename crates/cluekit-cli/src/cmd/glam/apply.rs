@@ -112,11 +112,13 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
 /// Says so when a network is asked for a trade-off that it has not learned.
 fn note_on_trade_off(name: &str, fitted: &Fitted, lambda_x: f32) {
     if let Some(Mapper::Neural { network, .. }) = fitted.fittings.first().map(|fitting| &fitting.mapper) {
-        let [least, most] = network.plan().range();
+        let plan = network.plan();
+        let [least, most] = plan.range();
         if !(least..=most).contains(&lambda_x) {
-            let taken = lambda_x.clamp(least, most);
+            let (learned, span) = (plan.lambda_x, plan.lambda_span);
             tracing::info!(
-                "{name} learned a λ_x from {least} to {most}; it maps as for {taken}, and costs are with {lambda_x}"
+                "{name} learned λ_x between {learned} / {span} and {learned} · {span}; it maps as at the nearer end, and \
+                 costs are with {lambda_x}"
             );
         }
     }

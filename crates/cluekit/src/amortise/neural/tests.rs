@@ -89,6 +89,19 @@ fn settings_that_cannot_be_used_are_refused_by_name() {
 }
 
 #[test]
+fn settings_of_a_file_replace_their_own_and_no_others() {
+    let of = |text: &str| small().with(&text.parse().unwrap());
+    let plan = of("rounds = 4\n[fit]\nepochs = 7").unwrap();
+    assert_eq!(plan, NeuralPlan { rounds: 4, fit: Fit { epochs: 7, ..small().fit }, ..small() });
+    assert_eq!(of("").unwrap(), small());
+    for (text, part) in [("turns = 4", "turns"), ("rounds = -1", "rounds"), ("[fit]\nepoch = 1", "epoch")] {
+        let message = of(text).unwrap_err().to_string();
+        assert!(message.starts_with("setting `neural`: ") && message.contains(part), "{message}");
+        assert!(!message.contains('\n'), "{message}");
+    }
+}
+
+#[test]
 fn the_most_probable_classes_come_first_and_of_equals_the_first() {
     assert_eq!(most_probable(&[0.1, 0.4, 0.1, 0.4], 3), [1, 3, 0]);
     assert_eq!(most_probable(&[0.3, 0.7], 9), [1, 0]);
