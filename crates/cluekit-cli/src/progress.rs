@@ -44,7 +44,9 @@ impl Observer for Bar {
         self.bar.set_position(progress.done);
         let validation =
             progress.validation.map_or(String::new(), |(name, figure)| format!(", validation {name} {figure:.4}"));
-        self.bar.set_message(format!("loss {:.4}{validation}", progress.loss));
+        if progress.done > 0 {
+            self.bar.set_message(format!("loss {:.4}{validation}", progress.loss));
+        }
     }
 
     fn finished(&mut self, what: &str, reason: &str) {

@@ -9,7 +9,8 @@ pub struct Progress<'a> {
     pub done: u64,
     /// Steps in all, if every epoch is needed.
     pub total: u64,
-    /// Mean training loss of the current epoch so far, in nats a row; for a search the newest mean objective.
+    /// Mean training loss of the current epoch so far, in nats a row; for a search the newest mean objective. Means
+    /// nothing before the first step.
     pub loss: f64,
     /// The newest figure on the validation rows, with its name.
     pub validation: Option<(&'static str, f64)>,
@@ -17,7 +18,7 @@ pub struct Progress<'a> {
 
 /// Somebody who watches.
 pub trait Observer: Send {
-    /// After every step of training.
+    /// After every step of training; where a step takes long, before the first one too.
     fn progress(&mut self, progress: &Progress);
 
     /// When a model is trained, and why training ended.

@@ -4,6 +4,7 @@
 
 mod common;
 
+use cluekit::amortise::Points;
 use cluekit::amortise::translation::{Form, LatentMap, layout, loss};
 use cluekit::error::Result;
 use cluekit::model::parameters::Parameters;
@@ -86,7 +87,9 @@ fn the_gradient_of_equation_two_is_that_of_differences() {
         let theta = away_from_zero(layout(form, LATENT).len(), 6);
         let z = settled(form, &theta);
         for lambda_theta in [0.0, 0.3, 3.0] {
-            let at = |theta: &[f32]| loss(&models, &map(form, theta), &z, &certain(), WIDTH, lambda_theta).unwrap();
+            let at = |theta: &[f32]| {
+                loss(&models, &map(form, theta), &z, &Points::new(&certain(), WIDTH), lambda_theta).unwrap()
+            };
             let gradient = at(&theta).1;
             assert_gradient(&format!("{form:?}, λ_θ = {lambda_theta}"), &theta, &gradient, |theta| at(theta).0);
         }
@@ -101,7 +104,7 @@ fn where_nothing_is_left_to_gain_the_gradient_is_zero_and_finite() {
     let there = values(Curved.decode(&tensor(z.clone(), [1, LATENT])).unwrap());
     for form in [Form::Translation, Form::Affine] {
         let theta = vec![0.0; layout(form, LATENT).len()];
-        let (value, gradient) = loss(&models, &map(form, &theta), &z, &there, WIDTH, 1.0).unwrap();
+        let (value, gradient) = loss(&models, &map(form, &theta), &z, &Points::new(&there, WIDTH), 1.0).unwrap();
         assert!(value.abs() < 1e-9, "{value}");
         assert!(gradient.iter().all(|g| g.abs() < 1e-5), "{gradient:?}");
     }

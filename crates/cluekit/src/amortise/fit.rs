@@ -3,13 +3,14 @@
 //! What is not given is chosen by the mean cost H + λ_x d of uncertain validation rows: λ_θ for translations and affine
 //! maps, the number of clusters, the best epoch of the network.
 
-use super::Encoded;
 mod examples;
 mod judge;
 
+use super::Encoded;
 use super::encoded::mean;
 use super::groups::{Group, Pair, Thresholds};
 use super::mapper::{Mapper, Method};
+use super::nearest::Points;
 use super::neural::{Neural, NeuralPlan};
 use super::translation::{self, Descent, Form, LatentMap};
 use crate::distance::Distance;
@@ -17,7 +18,6 @@ use crate::error::{Error, Result};
 use crate::explanation::{Clue, Label};
 use crate::mixture::Mixture;
 use crate::observer::Observer;
-use crate::parallel::over_shards;
 use crate::search::{Background, Convergence, Inputs, Models, Prepared, Proposal, Search, Weighted};
 use crate::seed::Seed;
 use examples::{Examples, difference, spread, stacked};
@@ -225,7 +225,7 @@ impl<'a> Workshop<'a> {
         let train = self.train;
         Examples {
             z: stacked(spread(&group.uncertain, MOST_UNCERTAIN).map(|row| train.z(row))),
-            certain_x: stacked(group.certain.iter().map(|&row| train.x(row))),
+            certain_x: Points::new(&stacked(group.certain.iter().map(|&row| train.x(row))), train.width),
             certain_z: stacked(group.certain.iter().map(|&row| train.z(row))),
             latent: train.latent,
         }
@@ -258,7 +258,7 @@ impl<'a> Workshop<'a> {
             }
             let examples = Examples {
                 z: stacked(rows.iter().map(|&row| self.train.z(row))),
-                certain_x: stacked(clues.iter().map(|clue| clue.x.as_slice())),
+                certain_x: Points::new(&stacked(clues.iter().map(|clue| clue.x.as_slice())), self.train.width),
                 certain_z: stacked(clues.iter().map(|clue| clue.z.as_slice())),
                 latent: self.train.latent,
             };
@@ -300,71 +300,58 @@ impl<'a> Workshop<'a> {
     ) -> Result<Vec<Chosen>> {
         let form = if recipe.method == Method::Affine { Form::Affine } else { Form::Translation };
         let descent = |lambda_theta| Descent { lambda_theta, steps: recipe.steps, learning_rate: recipe.learning_rate };
-        let fit = |lambda_theta: f32| -> Result<Vec<LatentMap>> {
-            let maps = over_shards(groups.len(), 1, |at| {
-                let examples = &examples[at.start];
-                let start = LatentMap::starting_at(form, examples.difference());
-                let (z, certain) = (&examples.z, &examples.certain_x);
-                translation::fit(self.models, start, z, certain, self.train.width, descent(lambda_theta))
-            });
-            maps.into_iter().collect()
-        };
-        let scaled = recipe.method == Method::Scaled;
-        let as_mapper = |map: LatentMap| match scaled {
-            true => Mapper::Scaled(map.parameters().values.clone()),
-            false => Mapper::Latent(map),
+        let mapper = |lambda_theta: f32, group: usize| {
+            if recipe.method == Method::Clusters {
+                // Where one translation serves nobody it is best kept short; that would tie several of them too.
+                return self.clustered(examples, group, recipe.most_clusters, descent(lambda_theta));
+            }
+            let Examples { z, certain_x, .. } = &examples[group];
+            let start = LatentMap::starting_at(form, examples[group].difference());
+            let map = translation::fit(self.models, start, z, certain_x, descent(lambda_theta))?;
+            Ok(match recipe.method {
+                Method::Scaled => Mapper::Scaled(map.parameters().values.clone()),
+                _ => Mapper::Latent(map),
+            })
         };
         let lambdas = recipe.lambda_theta.map_or(LAMBDAS_THETA.to_vec(), |lambda| vec![lambda]);
         let judge = Judge::new(self, groups)?;
         let what = recipe.method.name();
-        let mappers = |lambda| match recipe.method {
-            // Where one translation serves nobody it is best kept short; that would tie several of them too.
-            Method::Clusters => self.clustered(examples, recipe.most_clusters, &vec![descent(lambda); groups.len()]),
-            _ => Ok(fit(lambda)?.into_iter().map(as_mapper).collect()),
-        };
-        let chosen = judge.best(what, &lambdas, observer, mappers)?;
+        let chosen = judge.best(what, &lambdas, observer, mapper)?;
         if recipe.method != Method::Clusters {
             return Ok(chosen.into_iter().map(|(lambda, mapper)| (Some(lambda), mapper)).collect());
         }
-        let descents: Vec<Descent> = chosen.iter().map(|(lambda, _)| descent(*lambda)).collect();
+        let lambdas: Vec<f32> = chosen.into_iter().map(|(lambda, _)| lambda).collect();
         let counts: Vec<usize> = (1..=recipe.most_clusters).collect();
-        let clustered = |count| self.clustered(examples, count, &descents);
+        let clustered = |count, group: usize| self.clustered(examples, group, count, descent(lambdas[group]));
         let mappers = judge.best(what, &counts, observer, clustered)?;
-        Ok(descents.iter().zip(mappers).map(|(descent, (_, mapper))| (Some(descent.lambda_theta), mapper)).collect())
+        Ok(lambdas.into_iter().zip(mappers).map(|(lambda, (_, mapper))| (Some(lambda), mapper)).collect())
     }
 
-    /// For each group `count` clusters of its uncertain codes, each with a translation of its own.
-    fn clustered(&self, examples: &[Examples], count: usize, descents: &[Descent]) -> Result<Vec<Mapper>> {
-        let (latent, width) = (self.train.latent, self.train.width);
-        let maps = over_shards(examples.len(), 1, |at| -> Result<Mapper> {
-            let Examples { z, certain_x, .. } = &examples[at.start];
-            let mut rng = self.seed.numbered("clusters", at.start as u64);
-            let mixture = Mixture::fit(z, latent, count, &mut rng);
-            let translation = |cluster: usize| -> Result<Vec<f32>> {
-                let members = z.chunks_exact(latent).filter(|z| mixture.assign(z) == cluster);
-                let mut members = stacked(members);
-                if members.is_empty() {
-                    members.clone_from(z);
+    /// `count` clusters of a group's uncertain codes, each with a translation of its own.
+    fn clustered(&self, examples: &[Examples], group: usize, count: usize, descent: Descent) -> Result<Mapper> {
+        let latent = self.train.latent;
+        let Examples { z, certain_x, .. } = &examples[group];
+        let mixture = Mixture::fit(z, latent, count, &mut self.seed.numbered("clusters", group as u64));
+        let translation = |cluster: usize| -> Result<Vec<f32>> {
+            let mut members = stacked(z.chunks_exact(latent).filter(|z| mixture.assign(z) == cluster));
+            if members.is_empty() {
+                members.clone_from(z);
+            }
+            let own = Examples { z: members, ..examples[group].clone() };
+            // The mean of all certain codes may lie behind another cluster, so there is a second start: towards the
+            // certain codes nearest to the members.
+            let mut best: Option<(f64, LatentMap)> = None;
+            for start in [own.difference(), own.to_the_nearest()] {
+                let map = translation::fit(self.models, LatentMap::translation(start), &own.z, certain_x, descent)?;
+                let loss = translation::loss(self.models, &map, &own.z, certain_x, descent.lambda_theta)?.0;
+                if best.as_ref().is_none_or(|(least, _)| loss < *least) {
+                    best = Some((loss, map));
                 }
-                let own = Examples { z: members, ..examples[at.start].clone() };
-                // The mean of all certain codes may lie behind another cluster, so there is a second start: towards the
-                // certain codes nearest to the members.
-                let mut best: Option<(f64, LatentMap)> = None;
-                for start in [own.difference(), own.to_the_nearest()] {
-                    let start = LatentMap::translation(start);
-                    let descent = descents[at.start];
-                    let map = translation::fit(self.models, start, &own.z, certain_x, width, descent)?;
-                    let loss = translation::loss(self.models, &map, &own.z, certain_x, width, descent.lambda_theta)?.0;
-                    if best.as_ref().is_none_or(|(least, _)| loss < *least) {
-                        best = Some((loss, map));
-                    }
-                }
-                Ok(best.map_or_else(|| own.difference(), |(_, map)| map.parameters().values.clone()))
-            };
-            let translations = (0..mixture.components.len()).map(translation).collect::<Result<Vec<_>>>()?;
-            Ok(Mapper::Clusters { mixture, translations })
-        });
-        maps.into_iter().collect()
+            }
+            Ok(best.map_or_else(|| own.difference(), |(_, map)| map.parameters().values.clone()))
+        };
+        let translations = (0..mixture.components.len()).map(translation).collect::<Result<Vec<_>>>()?;
+        Ok(Mapper::Clusters { mixture, translations })
     }
 
     /// One network for all groups.

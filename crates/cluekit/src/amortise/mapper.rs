@@ -15,7 +15,7 @@
 
 use super::Encoded;
 use super::encoded::codes;
-use super::nearest::{nearest, nearest_l1};
+use super::nearest::{Points, nearest_l1};
 use super::neural::Neural;
 use super::translation::LatentMap;
 use crate::data::{Bounds, Constraints};
@@ -160,7 +160,7 @@ impl Mapper {
             }
             Self::Nearest { latent, certain } => {
                 let places = match latent {
-                    true => nearest(&rows.z, &certain.z, rows.latent),
+                    true => Points::new(&certain.z, rows.latent).nearest(&rows.z),
                     false => over_shards(rows.len(), 1, |at| {
                         nearest_l1(rows.x(at.start), certain.x.chunks_exact(certain.width)).unwrap_or(0)
                     }),

@@ -23,4 +23,5 @@ pub use encoded::Encoded;
 pub use fit::{Fitted, Fitting, LAMBDAS_THETA, LearnFrom, Recipe, Workshop};
 pub use groups::{Group, Limit, Members, Pair, Scheme, Thresholds};
 pub use mapper::{LENGTHS, Mapper, Method};
+pub use nearest::Points;
 pub use neural::{Neural, NeuralPlan, most_probable};

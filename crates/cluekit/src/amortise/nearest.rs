@@ -3,7 +3,7 @@
 //! argmin_b ‖a − b‖² = argmin_b (‖b‖² − 2 a·b), so a block of squared distances is one product of matrices.
 
 use crate::parallel::over_shards;
-use crate::tensor::{tensor, values};
+use crate::tensor::{Tensor, tensor, values};
 use std::ops::Range;
 
 /// Points in one block.
@@ -11,35 +11,60 @@ const BLOCK: usize = 1024;
 /// Queries that one thread looks up at a time.
 const QUERIES: usize = 128;
 
-/// For each query the place of the nearest point by Euclidean distance; the first of equals.
-///
-/// # Shapes
-/// - `queries`: `n × width`, `points`: `m × width` with m ≥ 1, row by row
-pub(super) fn nearest(queries: &[f32], points: &[f32], width: usize) -> Vec<usize> {
-    let squares: Vec<f32> = points.chunks_exact(width).map(|row| row.iter().map(|v| v * v).sum()).collect();
-    let part =
-        |rows: Range<usize>| nearest_of_part(&queries[rows.start * width..rows.end * width], points, &squares, width);
-    over_shards(queries.len() / width, QUERIES, part).concat()
+/// Points that the nearest is looked up among, many times.
+#[derive(Clone, Debug)]
+pub struct Points {
+    width: usize,
+    /// `[at most BLOCK, width]` each, with the squared length of every row.
+    blocks: Vec<(Tensor<2>, Vec<f32>)>,
 }
 
-fn nearest_of_part(queries: &[f32], points: &[f32], squares: &[f32], width: usize) -> Vec<usize> {
-    let rows = queries.len() / width;
-    let mut best = vec![(f32::INFINITY, 0); rows];
-    let queries = tensor(queries.to_vec(), [rows, width]);
-    for (block, points) in points.chunks(BLOCK * width).enumerate() {
-        let count = points.len() / width;
-        let products = values(queries.clone().matmul(tensor(points.to_vec(), [count, width]).transpose()));
-        for (products, best) in products.chunks_exact(count).zip(&mut best) {
-            let squares = &squares[block * BLOCK..];
-            for (at, (product, square)) in products.iter().zip(squares).enumerate() {
-                let distance = square - 2.0 * product;
-                if distance < best.0 {
-                    *best = (distance, block * BLOCK + at);
+impl Points {
+    /// The points of `width` numbers each that lie one behind the other.
+    pub fn new(points: &[f32], width: usize) -> Self {
+        let block = |points: &[f32]| {
+            let squares = points.chunks_exact(width).map(|row| row.iter().map(|v| v * v).sum()).collect();
+            (tensor(points.to_vec(), [points.len() / width, width]), squares)
+        };
+        Self { width, blocks: points.chunks(BLOCK * width).map(block).collect() }
+    }
+
+    /// Columns of a point.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// One point.
+    pub fn point(&self, place: usize) -> Vec<f32> {
+        values(self.blocks[place / BLOCK].0.clone().narrow(0, place % BLOCK, 1))
+    }
+
+    /// For each query the place of the nearest point by Euclidean distance; the first of equals.
+    ///
+    /// # Shapes
+    /// - `queries`: `n × width`, row by row
+    pub fn nearest(&self, queries: &[f32]) -> Vec<usize> {
+        let part = |rows: Range<usize>| self.nearest_of_part(&queries[rows.start * self.width..rows.end * self.width]);
+        over_shards(queries.len() / self.width, QUERIES, part).concat()
+    }
+
+    fn nearest_of_part(&self, queries: &[f32]) -> Vec<usize> {
+        let rows = queries.len() / self.width;
+        let mut best = vec![(f32::INFINITY, 0); rows];
+        let queries = tensor(queries.to_vec(), [rows, self.width]);
+        for (block, (points, squares)) in self.blocks.iter().enumerate() {
+            let products = values(queries.clone().matmul(points.clone().transpose()));
+            for (products, best) in products.chunks_exact(squares.len()).zip(&mut best) {
+                for (at, (product, square)) in products.iter().zip(squares).enumerate() {
+                    let distance = square - 2.0 * product;
+                    if distance < best.0 {
+                        *best = (distance, block * BLOCK + at);
+                    }
                 }
             }
         }
+        best.into_iter().map(|(_, place)| place).collect()
     }
-    best.into_iter().map(|(_, place)| place).collect()
 }
 
 /// The place of the point nearest to `query` by the ℓ1 distance; the first of equals.
@@ -72,13 +97,15 @@ mod tests {
             (0..squares.len()).min_by(|&a, &b| squares[a].total_cmp(&squares[b])).unwrap()
         };
         let expected: Vec<usize> = queries.chunks(3).map(by_hand).collect();
-        assert_eq!(nearest(&queries, &points, 3), expected);
+        let all = Points::new(&points, 3);
+        assert_eq!(all.nearest(&queries), expected);
+        assert!(expected.iter().all(|&place| all.point(place) == points[3 * place..3 * place + 3]));
         assert!(expected.iter().any(|&place| place >= 2 * BLOCK), "the last block should matter");
     }
 
     #[test]
     fn of_equals_the_first_is_taken() {
-        assert_eq!(nearest(&[0.0], &[1.0, -1.0, 1.0], 1), [0]);
+        assert_eq!(Points::new(&[1.0, -1.0, 1.0], 1).nearest(&[0.0]), [0]);
         assert_eq!(nearest_l1(&[0.0], [2.0, 1.0, -1.0].chunks(1)), Some(1));
         assert_eq!(nearest_l1(&[0.0], [].into_iter()), None);
     }

@@ -10,7 +10,7 @@
 //! Both start at the latent difference of means, A = 0. Z holds codes of uncertain rows, X certain inputs: training rows
 //! (GLAM 1), or the uncertain rows' own CLUEs (GLAM 2 and 3).
 
-use super::nearest::nearest;
+use super::nearest::Points;
 use crate::error::Result;
 use crate::model::adam::Adam;
 use crate::model::parameters::{Layout, Parameters, Weights};
@@ -111,20 +111,13 @@ pub struct Descent {
 /// Minimises Eq. 2 from `start` and returns the best map that was seen.
 ///
 /// # Shapes
-/// - `z`: `n × latent`, `certain`: `m × width`, row by row, n and m at least 1
-pub fn fit(
-    models: &Models,
-    start: LatentMap,
-    z: &[f32],
-    certain: &[f32],
-    width: usize,
-    settings: Descent,
-) -> Result<LatentMap> {
+/// - `z`: `n × latent`, row by row, n and the number of certain points at least 1
+pub fn fit(models: &Models, start: LatentMap, z: &[f32], certain: &Points, settings: Descent) -> Result<LatentMap> {
     let mut map = start;
     let mut best = (f64::INFINITY, map.clone());
     let mut adam = Adam::new(map.parameters.values.len());
     for step in 0..=settings.steps {
-        let (loss, gradient) = loss(models, &map, z, certain, width, settings.lambda_theta)?;
+        let (loss, gradient) = loss(models, &map, z, certain, settings.lambda_theta)?;
         if loss < best.0 {
             best = (loss, map.clone());
         }
@@ -142,18 +135,17 @@ pub fn loss(
     models: &Models,
     map: &LatentMap,
     z: &[f32],
-    certain: &[f32],
-    width: usize,
+    certain: &Points,
     lambda_theta: f32,
 ) -> Result<(f64, Vec<f32>)> {
-    let latent = models.generative.latent();
+    let (latent, width) = (models.generative.latent(), certain.width());
     let count = z.len() / latent;
     let parts = over_shards(count, ROWS, |rows: Range<usize>| -> Result<(f64, Vec<f32>)> {
         let weights = Weights::tracked(&map.parameters);
         let z = tensor(z[rows.start * latent..rows.end * latent].to_vec(), [rows.len(), latent]);
         let x = models.decode(&forward(map.form, &weights, z), width)?;
-        let chosen = nearest(&values(x.clone()), certain, width);
-        let chosen: Vec<f32> = chosen.iter().flat_map(|&at| &certain[at * width..(at + 1) * width]).copied().collect();
+        let places = certain.nearest(&values(x.clone()));
+        let chosen = places.into_iter().flat_map(|place| certain.point(place)).collect();
         let loss = (x - tensor(chosen, [rows.len(), width])).powi_scalar(2).sum();
         let gradient = weights.gradient(&loss);
         Ok((f64::from(scalar(loss)), gradient))
@@ -204,7 +196,7 @@ mod tests {
         let same = Same::new(1);
         let models = Models::new(&same, &Sigmoid);
         let map = LatentMap::translation(vec![0.5]);
-        let (value, gradient) = loss(&models, &map, &[0.0, 1.0], &[2.0, 0.0], 1, 0.2).unwrap();
+        let (value, gradient) = loss(&models, &map, &[0.0, 1.0], &Points::new(&[2.0, 0.0], 1), 0.2).unwrap();
         assert!((value - 0.35).abs() < 1e-6, "{value}");
         assert_near(&gradient, &[0.2], 1e-6);
     }
@@ -215,7 +207,7 @@ mod tests {
         // ∂/∂b = 2 (2 − 3) − 0.1.
         let same = Same::new(1);
         let models = Models::new(&same, &Sigmoid);
-        let (value, gradient) = loss(&models, &affine(&[0.5], &[-1.0]), &[2.0], &[3.0], 1, 0.1).unwrap();
+        let (value, gradient) = loss(&models, &affine(&[0.5], &[-1.0]), &[2.0], &Points::new(&[3.0], 1), 0.1).unwrap();
         assert!((value - 1.15).abs() < 1e-6, "{value}");
         assert_near(&gradient, &[-3.9, -2.1], 1e-5);
     }
@@ -226,7 +218,8 @@ mod tests {
         let same = Same::new(1);
         let models = Models::new(&same, &Sigmoid);
         let z: Vec<f32> = (0..300).map(|row| if row < 150 { 1.0 } else { 3.0 }).collect();
-        let (value, gradient) = loss(&models, &LatentMap::translation(vec![0.0]), &z, &[0.0], 1, 1.0).unwrap();
+        let (value, gradient) =
+            loss(&models, &LatentMap::translation(vec![0.0]), &z, &Points::new(&[0.0], 1), 1.0).unwrap();
         assert!((value - 5.0).abs() < 1e-5, "{value}");
         // At 0 the length has no direction.
         assert_near(&gradient, &[4.0], 1e-5);
@@ -261,7 +254,7 @@ mod tests {
         let certain = [2.0, -1.0, 2.0, -1.0, 3.0, -1.0, 2.0, 0.0];
         let start = LatentMap::translation(vec![2.25 - 1.0 / 3.0, -0.75 - 1.0 / 3.0]);
         let settings = Descent { lambda_theta: 0.0, steps: 30, learning_rate: 0.1 };
-        let found = fit(&models, start, &z, &certain, 2, settings).unwrap();
+        let found = fit(&models, start, &z, &Points::new(&certain, 2), settings).unwrap();
         assert_near(&found.parameters().values, &[2.0, -1.0], 0.01);
     }
 
@@ -272,7 +265,7 @@ mod tests {
         for form in [Form::Translation, Form::Affine] {
             let start = LatentMap::starting_at(form, vec![1.0, -0.7]);
             let settings = Descent { lambda_theta: 1e4, steps: 100, learning_rate: 0.1 };
-            let found = fit(&models, start, &[0.0, 0.0], &[1.0, -0.7], 2, settings).unwrap();
+            let found = fit(&models, start, &[0.0, 0.0], &Points::new(&[1.0, -0.7], 2), settings).unwrap();
             let length: f32 = found.parameters().values.iter().map(|value| value.abs()).sum();
             assert!(length < 0.05, "{length}");
         }
@@ -284,7 +277,7 @@ mod tests {
         let same = Same::new(1);
         let models = Models::new(&same, &Sigmoid);
         let settings = Descent { lambda_theta: 0.0, steps: 1, learning_rate: 5.0 };
-        let found = fit(&models, LatentMap::translation(vec![0.9]), &[0.0], &[1.0], 1, settings).unwrap();
+        let found = fit(&models, LatentMap::translation(vec![0.9]), &[0.0], &Points::new(&[1.0], 1), settings).unwrap();
         assert_near(&found.parameters().values, &[0.9], 0.0);
     }
 }

@@ -1,7 +1,7 @@
 //! What Eq. 2 learns from.
 
 use crate::amortise::encoded::mean;
-use crate::amortise::nearest::nearest;
+use crate::amortise::nearest::Points;
 
 /// What Eq. 2 learns from.
 #[derive(Clone, Debug)]
@@ -9,7 +9,7 @@ pub(super) struct Examples {
     /// Codes of uncertain rows.
     pub z: Vec<f32>,
     /// Certain inputs.
-    pub certain_x: Vec<f32>,
+    pub certain_x: Points,
     /// And their codes.
     pub certain_z: Vec<f32>,
     pub latent: usize,
@@ -24,7 +24,7 @@ impl Examples {
 
     /// The mean way from an uncertain code to the nearest certain one.
     pub fn to_the_nearest(&self) -> Vec<f32> {
-        let places = nearest(&self.z, &self.certain_z, self.latent);
+        let places = Points::new(&self.certain_z, self.latent).nearest(&self.z);
         let found = places.iter().map(|&at| &self.certain_z[at * self.latent..(at + 1) * self.latent]);
         let of = |codes: &[f32]| mean(codes.chunks_exact(self.latent), self.latent);
         difference(&mean(found, self.latent), &of(&self.z))

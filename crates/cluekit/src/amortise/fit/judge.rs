@@ -5,6 +5,7 @@ use crate::amortise::{Encoded, Group, Mapper};
 use crate::error::Result;
 use crate::explanation::Clue;
 use crate::observer::{Observer, Progress};
+use crate::parallel::over_shards;
 use crate::search::{Background, Inputs, Prepared};
 
 /// Validation rows of a group that settings are chosen on, at the least where it has as many.
@@ -40,32 +41,41 @@ impl<'a> Judge<'a> {
         Ok(Self { workshop, rows, inputs, background })
     }
 
-    /// For each group the choice whose mapper costs least, the first of equals, with that mapper. Nothing is judged where
-    /// there is one choice only.
-    pub fn best<T: Copy>(
+    /// For each group the choice whose mapper costs least, the first of equals, with that mapper; `fit` makes the mapper
+    /// of a choice for a group. Nothing is judged where there is one choice only.
+    pub fn best<T: Copy + Sync>(
         &self,
         what: &str,
         choices: &[T],
         observer: &mut dyn Observer,
-        fit: impl Fn(T) -> Result<Vec<Mapper>>,
+        fit: impl Fn(T, usize) -> Result<Mapper> + Sync + Send,
     ) -> Result<Vec<(T, Mapper)>> {
         let prepared = match choices.len() > 1 && !self.inputs.is_empty() {
             true => Some(self.workshop.search.prepare(self.workshop.models, &self.background, &self.inputs)?),
             false => None,
         };
-        let mut best: Vec<Option<(f64, T, Mapper)>> = vec![None; self.rows.len()];
-        for (at, &choice) in choices.iter().enumerate() {
-            let mappers = fit(choice)?;
-            let costs = match &prepared {
-                Some(prepared) => self.costs(prepared, &mappers)?,
-                None => vec![0.0; mappers.len()],
-            };
-            let loss = costs.iter().sum::<f64>() / costs.len().max(1) as f64;
-            let (done, total) = (at as u64 + 1, choices.len() as u64);
-            observer.progress(&Progress { what, done, total, loss, validation: Some(("cost", loss)) });
-            for ((best, mapper), cost) in best.iter_mut().zip(mappers).zip(costs) {
-                if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
-                    *best = Some((cost, choice, mapper));
+        let groups = self.rows.len();
+        let mut best: Vec<Option<(f64, T, Mapper)>> = vec![None; groups];
+        let mut progress = Progress { what, done: 0, total: choices.len() as u64, loss: 0.0, validation: None };
+        observer.progress(&progress);
+        // As many choices at a time as keep all threads busy.
+        for choices_now in choices.chunks(rayon::current_num_threads().div_ceil(groups.max(1))) {
+            let fitted =
+                over_shards(choices_now.len() * groups, 1, |at| fit(choices_now[at.start / groups], at.start % groups));
+            let mut fitted = fitted.into_iter();
+            for &choice in choices_now {
+                let mappers = fitted.by_ref().take(groups).collect::<Result<Vec<_>>>()?;
+                let costs = match &prepared {
+                    Some(prepared) => self.costs(prepared, &mappers)?,
+                    None => vec![0.0; groups],
+                };
+                let loss = costs.iter().sum::<f64>() / groups.max(1) as f64;
+                progress = Progress { done: progress.done + 1, loss, validation: Some(("cost", loss)), ..progress };
+                observer.progress(&progress);
+                for ((best, mapper), cost) in best.iter_mut().zip(mappers).zip(costs) {
+                    if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
+                        *best = Some((cost, choice, mapper));
+                    }
                 }
             }
         }
