@@ -67,6 +67,16 @@ pub struct Component {
 }
 
 impl Mixture {
+    /// The same with every number as an f32 holds it.
+    pub fn in_f32(mut self) -> Self {
+        let rounded = |value: f64| f64::from(value as f32);
+        for Component { weight, mean, variance } in &mut self.components {
+            [*weight, *variance] = [*weight, *variance].map(rounded);
+            mean.iter_mut().for_each(|value| *value = rounded(*value));
+        }
+        self
+    }
+
     /// The most likely of several fits of `components` Gaussians, or of fewer where there are fewer distinct points
     /// or where one loses all its points.
     ///

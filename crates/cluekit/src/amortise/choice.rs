@@ -4,9 +4,9 @@
 //! the cheapest is the explanation, and the others show what else it could become.
 
 use super::Encoded;
+use super::Pair;
 use super::fit::{Fitted, Fitting};
-use super::neural::{Neural, TARGETS, most_probable};
-use super::{Mapper, Pair};
+use super::neural::{TARGETS, most_probable};
 use crate::error::Result;
 use crate::explanation::Clue;
 use crate::search::{Models, Price, Proposal};
@@ -78,8 +78,7 @@ impl Fitted {
         if let Some(network) = self.network() {
             // One network serves all pairs, so all inputs and classes go through it together.
             let places: Vec<usize> = served.concat();
-            let target =
-                |(fitting, served): (&Fitting, &Vec<usize>)| vec![fitting.pair.to.class.unwrap_or(0); served.len()];
+            let target = |(fitting, served): (&Fitting, &Vec<usize>)| vec![fitting.pair.target(); served.len()];
             let targets: Vec<usize> = self.fittings.iter().zip(&served).flat_map(target).collect();
             let z = network.map(models, &rows.select(&places), &targets, price)?;
             let names =
@@ -97,14 +96,6 @@ impl Fitted {
         }
         Ok(proposals)
     }
-
-    /// The network, if that is what all pairs share.
-    fn network(&self) -> Option<&Neural> {
-        self.fittings.iter().find_map(|fitting| match &fitting.mapper {
-            Mapper::Neural { network, .. } => Some(network.as_ref()),
-            _ => None,
-        })
-    }
 }
 
 /// Puts the cheapest clue of each input first.
@@ -117,20 +108,13 @@ pub fn cheapest_first(sets: &mut [Vec<Clue>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::amortise::toy::{Same, Sigmoid, classes, fitting, predicted, rows, table};
-    use crate::amortise::{LearnFrom, Members, Method, Scheme};
+    use crate::amortise::toy::{Same, Sigmoid, classes, fitting, predicted, rows, table, terms};
+    use crate::amortise::{Mapper, Members, Method, Scheme};
     use crate::data::Predicate;
-    use crate::distance::Distance;
 
     fn fitted(pairs: Vec<Pair>) -> Fitted {
         let fittings = pairs.into_iter().map(|pair| fitting(pair, Mapper::Reconstruction)).collect();
-        Fitted {
-            method: Method::Reconstruction,
-            learn_from: LearnFrom::Data,
-            lambda_x: 0.03,
-            distance: Distance::L1,
-            fittings,
-        }
+        Fitted { method: Method::Reconstruction, terms: terms(), fittings }
     }
 
     /// Who proposes something for each row.
@@ -190,7 +174,7 @@ mod tests {
         let all = rows(&models, &[-1.0, 1.0, 2.0], 1, &[0, 1, 1]);
         let when = |text: &str| Members { class: None, condition: Some(Predicate::parse(text, &schema).unwrap()) };
         let small = Pair { from: when("x < 0"), to: Members::any() };
-        let large = Pair { from: when("x > 1.5"), to: Members::of_class(1) };
+        let large = Pair { from: when("x > 1.5"), to: Members { class: Some(1), condition: None } };
         let found = who(vec![small, large], &models, &all, &Ask::MostProbable(1));
         assert_eq!(found, [vec!["map x < 0 → *"], vec![], vec!["map x > 1.5 → b"]]);
     }

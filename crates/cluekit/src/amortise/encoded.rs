@@ -1,7 +1,7 @@
 //! Rows as mappers see them: x₀, its code z₀, what the model says of it, and its true class where that is known.
 
 use crate::data::{Samples, Targets};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::parallel::over_shards;
 use crate::prediction::{Prediction, predict};
 use crate::search::Models;
@@ -43,6 +43,17 @@ impl Encoded {
             Targets::Values(_) => None,
         };
         let (z, latent) = (codes(models, &x, width)?, models.generative.latent());
+        let rows = x.len() / width.max(1);
+        if predictions.len() != rows {
+            let problem = format!("there are {} predictions of {rows} rows", predictions.len());
+            return Err(Error::data(problem));
+        }
+        if let Some(row) = z.chunks_exact(latent).position(|z| z.iter().any(|z| !z.is_finite())) {
+            return Err(Error::data(format!("the code of row {row} is not finite; train the generative model again")));
+        }
+        if let Some(row) = predictions.iter().position(|prediction| !prediction.uncertainty.total.is_finite()) {
+            return Err(Error::data(format!("the prediction of row {row} is not finite; train the predictor again")));
+        }
         Ok(Self { x, width, z, latent, predictions, classes })
     }
 

@@ -11,14 +11,14 @@ use super::encoded::mean;
 use super::groups::{Group, Pair, Thresholds};
 use super::mapper::{Mapper, Method};
 use super::nearest::Points;
-use super::neural::{Neural, NeuralPlan};
+use super::neural::{self, Neural, NeuralPlan};
 use super::translation::{self, Descent, Form, LatentMap};
 use crate::distance::Distance;
 use crate::error::{Error, Result};
 use crate::explanation::{Clue, Label};
 use crate::mixture::Mixture;
 use crate::observer::Observer;
-use crate::search::{Background, Convergence, Inputs, Models, Prepared, Proposal, Search, Weighted};
+use crate::search::{Background, Convergence, Decoding, Inputs, Models, Prepared, Price, Proposal, Search, Weighted};
 use crate::seed::Seed;
 use examples::{Examples, difference, spread, stacked};
 use judge::Judge;
@@ -87,9 +87,13 @@ impl Recipe {
             weight("learn-from", lambda_x)?;
         }
         match self.most_clusters {
-            1..=MOST_CLUSTERS => self.neural.validate(),
-            other => Err(Error::setting("clusters", format!("must lie between 1 and {MOST_CLUSTERS}, got {other}"))),
+            1..=MOST_CLUSTERS => {}
+            other => {
+                let problem = format!("must lie between 1 and {MOST_CLUSTERS}, got {other}");
+                return Err(Error::setting("clusters", problem));
+            }
         }
+        if self.method == Method::Neural { self.neural.validate() } else { Ok(()) }
     }
 }
 
@@ -114,19 +118,54 @@ pub struct Fitting {
     pub notes: Vec<String>,
 }
 
+/// What mappers were fitted under, besides their kind and their groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Terms {
+    /// What they learned from.
+    pub learn_from: LearnFrom,
+    /// λ_θ, if it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda_theta: Option<f32>,
+    /// Clusters at the most, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_clusters: Option<usize>,
+    /// The λ_x that choices were made by.
+    pub lambda_x: f32,
+    /// The distance that they were made by.
+    pub distance: Distance,
+    /// What was decoded for that.
+    pub decoding: Decoding,
+    /// Who was uncertain, and who certain.
+    pub thresholds: Thresholds,
+    /// Where randomness came from.
+    pub seed: Seed,
+}
+
 /// Mappers of one kind, one for each pair of groups.
 #[derive(Clone, Debug)]
 pub struct Fitted {
     /// The kind.
     pub method: Method,
-    /// What it learned from.
-    pub learn_from: LearnFrom,
-    /// The λ_x that choices were made by.
-    pub lambda_x: f32,
-    /// The distance that they were made by.
-    pub distance: Distance,
+    /// What they were fitted under.
+    pub terms: Terms,
     /// One for each pair.
     pub fittings: Vec<Fitting>,
+}
+
+impl Fitted {
+    /// The network, if that is what all pairs share.
+    pub fn network(&self) -> Option<&Neural> {
+        self.fittings.iter().find_map(|fitting| match &fitting.mapper {
+            Mapper::Neural { network, .. } => Some(network.as_ref()),
+            _ => None,
+        })
+    }
+
+    /// Refuses a cost that the mappers cannot serve.
+    pub fn check(&self, price: &Price) -> Result<()> {
+        self.network().map_or(Ok(()), |network| network.check(price))
+    }
 }
 
 /// Where mappers are fitted: models, rows, and the search whose objective says what a counterfactual costs.
@@ -162,6 +201,21 @@ impl<'a> Workshop<'a> {
         Self { models, search, background, train, validation, thresholds, seed, clues: BTreeMap::new() }
     }
 
+    /// What mappers of this recipe are fitted under here.
+    pub fn terms(&self, recipe: &Recipe) -> Terms {
+        let Weighted(lambda_x, distance) = self.search.objective.input;
+        Terms {
+            learn_from: recipe.learn_from,
+            lambda_theta: recipe.lambda_theta,
+            most_clusters: (recipe.method == Method::Clusters).then_some(recipe.most_clusters),
+            lambda_x,
+            distance,
+            decoding: self.search.decoding,
+            thresholds: self.thresholds,
+            seed: self.seed,
+        }
+    }
+
     /// Fits a mapper for every pair.
     pub fn fit(&mut self, recipe: &Recipe, pairs: &[Pair], observer: &mut dyn Observer) -> Result<Fitted> {
         recipe.validate()?;
@@ -188,7 +242,9 @@ impl<'a> Workshop<'a> {
             Method::Glam | Method::Clusters | Method::Scaled | Method::Affine => {
                 let examples;
                 (examples, notes) = self.all_examples(recipe, &groups, observer)?;
-                self.learned(recipe, &groups, &examples, observer)?
+                let (chosen, more) = self.learned(recipe, &groups, &examples, observer)?;
+                notes.iter_mut().zip(more).for_each(|(notes, more)| notes.extend(more));
+                chosen
             }
             Method::Neural => plain(self.neural(recipe, &groups, observer)?),
         };
@@ -203,9 +259,7 @@ impl<'a> Workshop<'a> {
                 pair: group.pair,
                 mapper,
             });
-        let fittings = fittings.collect();
-        let Weighted(lambda_x, distance) = self.search.objective.input;
-        Ok(Fitted { method: recipe.method, learn_from: recipe.learn_from, lambda_x, distance, fittings })
+        Ok(Fitted { method: recipe.method, terms: self.terms(recipe), fittings: fittings.collect() })
     }
 
     /// Mean of certain inputs minus mean of uncertain ones.
@@ -246,8 +300,9 @@ impl<'a> Workshop<'a> {
         let known = &self.clues[&lambda_x.to_bits()];
         let of_group = |group: &Group| {
             let leads_there = |clue: &&Clue| {
+                let to = &group.pair.to;
                 let class = |class| clue.label == Label::Class(class);
-                clue.accepted && group.pair.to.class.is_none_or(class)
+                clue.accepted && to.class.is_none_or(class) && to.condition_holds(&clue.x, self.models.schema)
             };
             let rows: Vec<usize> = spread(&group.uncertain, MOST_UNCERTAIN).collect();
             let clues: Vec<&Clue> = rows.iter().map(|row| &known[row]).filter(leads_there).collect();
@@ -279,6 +334,8 @@ impl<'a> Workshop<'a> {
         let distance = self.search.objective.input.1;
         let mut search = Search { convergence: Convergence::default(), ..self.search.clone() };
         search.objective.input = Weighted(lambda_x, distance);
+        // Eq. 2 moves decoded means towards them.
+        search.decoding = Decoding::Mean;
         let rows = self.train.select(&missing);
         let inputs = Inputs::new(rows.x, rows.width)?;
         // The plausibility of examples is not asked for.
@@ -297,7 +354,7 @@ impl<'a> Workshop<'a> {
         groups: &[Group],
         examples: &[Examples],
         observer: &mut dyn Observer,
-    ) -> Result<Vec<Chosen>> {
+    ) -> Result<(Vec<Chosen>, Vec<Vec<String>>)> {
         let form = if recipe.method == Method::Affine { Form::Affine } else { Form::Translation };
         let descent = |lambda_theta| Descent { lambda_theta, steps: recipe.steps, learning_rate: recipe.learning_rate };
         let mapper = |lambda_theta: f32, group: usize| {
@@ -315,23 +372,26 @@ impl<'a> Workshop<'a> {
         };
         let lambdas = recipe.lambda_theta.map_or(LAMBDAS_THETA.to_vec(), |lambda| vec![lambda]);
         let judge = Judge::new(self, groups)?;
+        let notes = judge.notes.clone();
         let what = recipe.method.name();
         let chosen = judge.best(what, &lambdas, observer, mapper)?;
         if recipe.method != Method::Clusters {
-            return Ok(chosen.into_iter().map(|(lambda, mapper)| (Some(lambda), mapper)).collect());
+            return Ok((chosen.into_iter().map(|(lambda, mapper)| (Some(lambda), mapper)).collect(), notes));
         }
         let lambdas: Vec<f32> = chosen.into_iter().map(|(lambda, _)| lambda).collect();
         let counts: Vec<usize> = (1..=recipe.most_clusters).collect();
         let clustered = |count, group: usize| self.clustered(examples, group, count, descent(lambdas[group]));
         let mappers = judge.best(what, &counts, observer, clustered)?;
-        Ok(lambdas.into_iter().zip(mappers).map(|(lambda, (_, mapper))| (Some(lambda), mapper)).collect())
+        let chosen = lambdas.into_iter().zip(mappers).map(|(lambda, (_, mapper))| (Some(lambda), mapper));
+        Ok((chosen.collect(), notes))
     }
 
     /// `count` clusters of a group's uncertain codes, each with a translation of its own.
     fn clustered(&self, examples: &[Examples], group: usize, count: usize, descent: Descent) -> Result<Mapper> {
         let latent = self.train.latent;
         let Examples { z, certain_x, .. } = &examples[group];
-        let mixture = Mixture::fit(z, latent, count, &mut self.seed.numbered("clusters", group as u64));
+        // As a file holds it, so that a mapper is the same before and after it was saved.
+        let mixture = Mixture::fit(z, latent, count, &mut self.seed.numbered("clusters", group as u64)).in_f32();
         let translation = |cluster: usize| -> Result<Vec<f32>> {
             let mut members = stacked(z.chunks_exact(latent).filter(|z| mixture.assign(z) == cluster));
             if members.is_empty() {
@@ -371,12 +431,15 @@ impl<'a> Workshop<'a> {
                 ),
             ));
         }
+        if self.search.decoding == Decoding::Anchored {
+            return Err(Error::setting("anchored", neural::NOT_ANCHORED));
+        }
         let metric = self.background.metric(self.search.objective.input.1)?;
         let plan = &recipe.neural;
         let network = Neural::train(self.models, &metric, self.train, self.validation, plan, self.seed, observer)?;
         let network = Arc::new(network);
-        let target = |group: &Group| group.pair.to.class.unwrap_or(0);
-        Ok(groups.iter().map(|group| Mapper::Neural { network: network.clone(), target: target(group) }).collect())
+        let mapper = |group: &Group| Mapper::Neural { network: network.clone(), target: group.pair.target() };
+        Ok(groups.iter().map(mapper).collect())
     }
 }
 

@@ -60,11 +60,6 @@ impl Members {
         Self::default()
     }
 
-    /// The rows of one class.
-    pub fn of_class(class: usize) -> Self {
-        Self { class: Some(class), condition: None }
-    }
-
     /// Whether a row is one of them.
     pub fn hold(&self, rows: &Encoded, row: usize, schema: Option<&Schema>) -> bool {
         self.class.is_none_or(|class| rows.class(row) == class) && self.condition_holds(rows.x(row), schema)
@@ -94,6 +89,16 @@ impl Pair {
     /// From uncertain rows of class `from` to certain rows of class `to`; any where there is none.
     pub fn of_classes(from: Option<usize>, to: Option<usize>) -> Self {
         Self { from: Members { class: from, condition: None }, to: Members { class: to, condition: None } }
+    }
+
+    /// The class that a network is asked for; the first where it is asked for none.
+    pub(super) fn target(&self) -> usize {
+        self.to.class.unwrap_or(0)
+    }
+
+    /// The class that is not simply kept.
+    pub(super) fn other_class(&self) -> Option<usize> {
+        self.to.class.filter(|_| self.from.class != self.to.class)
     }
 
     /// What people call it.
@@ -143,7 +148,7 @@ impl FromStr for Scheme {
 }
 
 /// A threshold on the uncertainty.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
     /// In nats, or in the target's unit.
@@ -192,7 +197,8 @@ impl fmt::Display for Limit {
 }
 
 /// When a row counts as uncertain, and when as certain.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Thresholds {
     /// Uncertain above this.
     pub uncertain_above: Limit,
@@ -209,7 +215,7 @@ pub struct Group {
     pub pair: Pair,
     /// Places of the uncertain rows.
     pub uncertain: Vec<usize>,
-    /// Places of the certain rows; their class is predicted rightly.
+    /// Places of the certain rows; their class is predicted rightly, if that of any row is.
     pub certain: Vec<usize>,
     /// The threshold above which rows are uncertain.
     pub uncertain_above: f32,
@@ -228,7 +234,7 @@ impl Group {
         let from = members(&pair.from, rows, models);
         let right = |row: &usize| rows.classes.is_none() || rows.class(*row) == rows.predictions[*row].label();
         let there = members(&pair.to, rows, models);
-        let to: Vec<usize> = there.iter().copied().filter(right).collect();
+        let mut to: Vec<usize> = there.iter().copied().filter(right).collect();
         for (side, members) in [(&pair.from, &from), (&pair.to, &there)] {
             if members.is_empty() {
                 return Err(Error::data(format!(
@@ -238,11 +244,11 @@ impl Group {
             }
         }
         if to.is_empty() {
-            return Err(Error::data(format!(
-                "no training row of the group `{}` is predicted rightly, so none is certain; choose another class or \
-                 condition, or train longer",
+            to = nearest_to_right(there, rows);
+            notes.push(format!(
+                "no training row of `{}` is predicted rightly; those that come nearest to it are taken",
                 pair.to.name(classes)
-            )));
+            ));
         }
         let amount = |row: usize| rows.predictions[row].uncertainty.get(thresholds.kind);
         let sorted = |members: &[usize]| {
@@ -266,8 +272,8 @@ impl Group {
             let asked = certain_below;
             certain_below = above_some(&of_to);
             notes.push(format!(
-                "no training row of `{}` is more certain than {asked}; its surest rows are taken, those below \
-                 {certain_below:.3}",
+                "no rightly predicted training row of `{}` is more certain than {asked}; its surest rows are taken, \
+                 those below {certain_below:.3}",
                 pair.to.name(classes)
             ));
         }
@@ -286,11 +292,20 @@ fn members(members: &Members, rows: &Encoded, models: &Models) -> Vec<usize> {
     (0..rows.len()).filter(|&row| members.hold(rows, row, models.schema)).collect()
 }
 
+/// The twentieth of some rows, and at least one, whose own class is held most probable.
+fn nearest_to_right(mut members: Vec<usize>, rows: &Encoded) -> Vec<usize> {
+    let probability = |row: usize| rows.predictions[row].mean.get(rows.class(row)).copied().unwrap_or(0.0);
+    members.sort_by(|&a, &b| probability(b).total_cmp(&probability(a)));
+    members.truncate(((SHARE * members.len() as f64) as usize).max(1));
+    members.sort_unstable();
+    members
+}
+
 /// A threshold that a twentieth of the values, and at least one, exceeds.
 fn below_some(sorted: &[f32]) -> f32 {
     let place = ((1.0 - SHARE) * sorted.len() as f64) as usize;
     let last = sorted[sorted.len() - 1];
-    let threshold = sorted[place.min(sorted.len() - 1)];
+    let threshold = sorted[place.saturating_sub(1)];
     if threshold < last { threshold } else { last.next_down() }
 }
 
@@ -385,7 +400,7 @@ mod tests {
         assert_eq!((found.uncertain, found.certain), (vec![0], vec![2]));
         let [above, below] = &found.notes[..] else { panic!("two notes, not {:?}", found.notes) };
         assert!(above.starts_with("no training row of `b` is more uncertain than 0.65;"), "{above}");
-        assert!(below.starts_with("no training row of `b` is more certain than 0.001;"), "{below}");
+        assert!(below.starts_with("no rightly predicted training row of `b` is more certain than 0.001;"), "{below}");
         assert!(found.uncertain_above < 0.583 && found.certain_below > 0.19);
     }
 
@@ -394,9 +409,7 @@ mod tests {
         let x: Vec<f32> = (0..100).map(|i| 0.02 * i as f32 + 0.01).collect();
         let strict = thresholds(Limit::Value(9.0), Limit::Value(0.0));
         let found = group(&Pair::default(), &x, &[1; 100], &strict).unwrap();
-        assert!((4..=6).contains(&found.uncertain.len()), "{}", found.uncertain.len());
-        assert!((4..=6).contains(&found.certain.len()), "{}", found.certain.len());
-        assert_eq!((found.uncertain[0], found.certain[found.certain.len() - 1]), (0, 99));
+        assert_eq!((found.uncertain, found.certain), ((0..5).collect(), (95..100).collect()));
     }
 
     #[test]
@@ -423,8 +436,13 @@ mod tests {
                 "{pair:?}"
             );
         }
-        let message = group(&Pair::of_classes(Some(0), Some(0)), &[5.0, 1.0], &[0, 0], &usual()).unwrap_err();
-        assert!(message.to_string().starts_with("no training row of the group `a` is predicted rightly"), "{message}");
+    }
+
+    #[test]
+    fn of_a_class_that_is_never_predicted_the_rows_nearest_to_it_are_taken() {
+        let found = group(&Pair::of_classes(Some(0), Some(0)), &[5.0, 1.0], &[0, 0], &usual()).unwrap();
+        assert_eq!((found.uncertain, found.certain), (vec![1], vec![1]));
+        assert!(found.notes[0].starts_with("no training row of `a` is predicted rightly;"), "{:?}", found.notes);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub mod translation;
 pub use change::GlobalChange;
 pub use choice::{Ask, cheapest_first};
 pub use encoded::Encoded;
-pub use fit::{Fitted, Fitting, LAMBDAS_THETA, LearnFrom, Recipe, Workshop};
+pub use fit::{Fitted, Fitting, LAMBDAS_THETA, LearnFrom, Recipe, Terms, Workshop};
 pub use groups::{Group, Limit, Members, Pair, Scheme, Thresholds};
 pub use mapper::{LENGTHS, Mapper, Method};
 pub use nearest::Points;

@@ -26,7 +26,7 @@ use crate::model::store::checkpoint::Checkpoint;
 use crate::model::training::{Fit, Rows, Session, fit};
 use crate::observer::Observer;
 use crate::parallel::over_shards;
-use crate::search::{Models, Price};
+use crate::search::{Decoding, Models, Price};
 use crate::seed::Seed;
 use crate::tensor::{tensor, values};
 use network::{Network, Parts, Sizes, as_samples, seen};
@@ -37,8 +37,11 @@ use training::Training;
 
 /// Most probable classes that the mapper learns to lead to.
 pub(super) const TARGETS: usize = 3;
+/// Why there is no anchored neural mapper.
+pub(super) const NOT_ANCHORED: &str =
+    "a neural mapper brings the decoded input closer to the input as a whole; leave --anchored out, or choose another";
 /// Rows that one thread maps at a time.
-const ROWS: usize = 256;
+const ROWS: usize = 64;
 
 /// Settings of the neural mapper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -221,13 +224,18 @@ impl Neural {
         &self.plan
     }
 
+    /// Numbers that the predictor returns for a row.
+    pub fn outputs(&self) -> usize {
+        self.network.sizes.outputs
+    }
+
     /// Its arrays.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// The code for each of some rows, towards its target class; `[rows, latent]`, row after row.
-    pub fn map(&self, models: &Models, rows: &Encoded, targets: &[usize], price: &Price) -> Result<Vec<f32>> {
+    /// Refuses a cost that the network has not learned.
+    pub fn check(&self, price: &Price) -> Result<()> {
         let (learned, asked) = (self.distance.name(), price.metric.kind().name());
         if learned != asked {
             let problem = format!(
@@ -236,6 +244,18 @@ impl Neural {
             );
             return Err(Error::setting("distance", problem));
         }
+        match price.decoding {
+            Decoding::Mean => Ok(()),
+            Decoding::Anchored => Err(Error::setting("anchored", NOT_ANCHORED)),
+        }
+    }
+
+    /// The code for each of some rows, towards its target class; `[rows, latent]`, row after row.
+    ///
+    /// # Panics
+    /// When there is not one target for each row.
+    pub fn map(&self, models: &Models, rows: &Encoded, targets: &[usize], price: &Price) -> Result<Vec<f32>> {
+        self.check(price)?;
         let parts = over_shards(rows.len(), ROWS, |range| -> Result<Vec<f32>> {
             let of_rows = rows.predictions[range.clone()].iter();
             let predictions = of_rows.flat_map(|prediction| seen(prediction, models.task())).collect();

@@ -1,18 +1,16 @@
 //! Fitted mappers as a file: parameters, and a JSON text that says what they mean and which models they belong to.
 
-use super::fit::{Fitted, Fitting, LearnFrom};
+use super::fit::{Fitted, Fitting, Terms};
 use super::groups::{Members, Pair};
 use super::mapper::{Mapper, Method};
 use super::neural::{Neural, NeuralPlan};
 use super::translation::{self, Form, LatentMap};
 use crate::data::Predicate;
-use crate::distance::Distance;
 use crate::error::{Error, Result};
 use crate::mixture::{Component, Mixture};
 use crate::model::parameters::{Layout, Parameters};
 use crate::model::store::mappers::Mappers;
 use crate::search::Models;
-use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,6 +18,8 @@ use std::sync::Arc;
 
 /// The version of the text.
 const FORMAT: u32 = 1;
+/// Numbers that a predictor returns beyond which a text is wrong.
+const MOST_OUTPUTS: usize = 1_000_000;
 /// Clusters beyond which a text is wrong rather than thorough.
 const MOST_CLUSTERS: usize = 1_000_000;
 
@@ -29,14 +29,14 @@ const MOST_CLUSTERS: usize = 1_000_000;
 struct Record {
     format: u32,
     method: Method,
-    learn_from: LearnFrom,
-    lambda_x: f32,
-    distance: Distance,
-    seed: Seed,
+    terms: Terms,
     /// SHA-256 of the files of the models.
     models: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     neural: Option<NeuralPlan>,
+    /// Numbers that the predictor returns, where a network sees them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outputs: Option<usize>,
     groups: Vec<GroupRecord>,
 }
 
@@ -89,14 +89,7 @@ impl MembersRecord {
 
 impl Fitted {
     /// Saves the mappers under a name, for the models whose files have these hashes.
-    pub fn save(
-        &self,
-        store: &Mappers,
-        name: &str,
-        models: &Models,
-        hashes: BTreeMap<String, String>,
-        seed: Seed,
-    ) -> Result<()> {
+    pub fn save(&self, store: &Mappers, name: &str, models: &Models, hashes: BTreeMap<String, String>) -> Result<()> {
         if self.method.is_baseline() {
             return Err(Error::setting(
                 "mapper",
@@ -104,10 +97,7 @@ impl Fitted {
             ));
         }
         let classes = models.task().classes();
-        let neural = self.fittings.iter().find_map(|fitting| match &fitting.mapper {
-            Mapper::Neural { network, .. } => Some(network),
-            _ => None,
-        });
+        let neural = self.network();
         let group = |fitting: &Fitting| GroupRecord {
             from: MembersRecord::of(&fitting.pair.from, classes),
             to: MembersRecord::of(&fitting.pair.to, classes),
@@ -125,12 +115,10 @@ impl Fitted {
         let record = Record {
             format: FORMAT,
             method: self.method,
-            learn_from: self.learn_from,
-            lambda_x: self.lambda_x,
-            distance: self.distance,
-            seed,
+            terms: self.terms.clone(),
             models: hashes,
             neural: neural.map(|network| network.plan().clone()),
+            outputs: neural.map(Neural::outputs),
             groups: self.fittings.iter().map(group).collect(),
         };
         let parameters = match neural {
@@ -149,15 +137,20 @@ impl Fitted {
         let (arrays, note) = store.read(name)?;
         let path = store.path(name);
         let record = Record::read(&note, &path)?;
-        for (file, hash) in &record.models {
-            if hashes.get(file) != Some(hash) {
+        for (file, hash) in hashes {
+            if record.models.get(file) != Some(hash) {
                 return Err(Error::file(
                     path,
                     format!("was fitted for another {file} (its SHA-256 differs); fit it again with `clue glam fit`"),
                 ));
             }
         }
-        let outputs = if models.task().is_regression() { 1 } else { models.task().classes().len() };
+        let wrong = |problem: String| Error::file(&path, format!("{problem}; fit it again"));
+        let outputs = record.outputs.unwrap_or(0);
+        let expected = if models.task().is_regression() { 1 } else { models.task().classes().len() };
+        if record.outputs.is_some() && expected > 0 && outputs != expected {
+            return Err(wrong(format!("is for a predictor with {outputs} outputs, and this one has {expected}")));
+        }
         let layout = match &record.neural {
             Some(plan) => {
                 plan.validate()
@@ -169,17 +162,16 @@ impl Fitted {
         let parameters = arrays.matching(layout)?;
         let mappers = match &record.neural {
             Some(plan) => {
-                let network = Arc::new(Neural::new(models, record.distance, outputs, plan.clone(), parameters));
+                let network = Arc::new(Neural::new(models, record.terms.distance, outputs, plan.clone(), parameters));
                 record.groups.iter().map(|_| Mapper::Neural { network: network.clone(), target: 0 }).collect()
             }
             None => record.mappers(&parameters, models.generative.latent()),
         };
-        let wrong = |problem: String| Error::file(&path, format!("{problem}; fit it again"));
         let fitting = |(group, mapper): (&GroupRecord, Mapper)| -> Result<Fitting> {
             let pair =
                 Pair { from: group.from.members(models).map_err(wrong)?, to: group.to.members(models).map_err(wrong)? };
             let mapper = match mapper {
-                Mapper::Neural { network, .. } => Mapper::Neural { network, target: pair.to.class.unwrap_or(0) },
+                Mapper::Neural { network, .. } => Mapper::Neural { network, target: pair.target() },
                 other => other,
             };
             Ok(Fitting {
@@ -194,8 +186,7 @@ impl Fitted {
             })
         };
         let fittings = record.groups.iter().zip(mappers).map(fitting).collect::<Result<_>>()?;
-        let Record { method, learn_from, lambda_x, distance, .. } = record;
-        Ok(Self { method, learn_from, lambda_x, distance, fittings })
+        Ok(Self { method: record.method, terms: record.terms, fittings })
     }
 }
 
@@ -217,7 +208,8 @@ impl Record {
             None => return Err(Error::file(path, "does not say its format; fit it again")),
         }
         let record: Self = serde_json::from_str(note).map_err(unreadable)?;
-        let neural = (record.method == Method::Neural) == record.neural.is_some();
+        let neural = record.neural.is_some() && record.outputs.is_some_and(|outputs| outputs <= MOST_OUTPUTS);
+        let neural = (record.method == Method::Neural) == neural;
         let clusters = |group: &GroupRecord| match group.clusters {
             Some(count) => record.method == Method::Clusters && (1..=MOST_CLUSTERS).contains(&count),
             None => record.method != Method::Clusters,
@@ -305,12 +297,14 @@ fn numbers(fitting: &Fitting) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::amortise::toy::{Same, Sigmoid, classes, fitting, rows, table};
+    use crate::amortise::toy::{Same, Sigmoid, classes, fitting, rows, table, terms};
     use crate::amortise::{Ask, Scheme};
     use crate::data::Task;
+    use crate::distance::Distance;
     use crate::model::store::run::RunFolder;
     use crate::model::store::weights::write_weights;
     use crate::search::Price;
+    use crate::seed::Seed;
     use std::fs;
     use tempfile::TempDir;
 
@@ -367,7 +361,7 @@ mod tests {
         };
         let scheme = if method == Method::Neural { Scheme::AnyToClass } else { Scheme::Within };
         let fittings = scheme.pairs(2).into_iter().map(of_pair).collect();
-        Fitted { method, learn_from: LearnFrom::Clues(0.03), lambda_x: 0.03, distance: Distance::L1, fittings }
+        Fitted { method, terms: terms(), fittings }
     }
 
     /// What is said of the file `glam` when it is loaded for the classes a and b.
@@ -383,7 +377,7 @@ mod tests {
     fn save(store: &Mappers, method: Method) {
         let (same, task) = (Same::new(2), two_classes());
         let models = Models::new(&same, &Sigmoid).with_task(&task);
-        fitted(method, &models).save(store, "glam", &models, hashes("ab"), Seed(1)).unwrap();
+        fitted(method, &models).save(store, "glam", &models, hashes("ab")).unwrap();
     }
 
     #[test]
@@ -394,13 +388,12 @@ mod tests {
         let (_place, store) = shelf();
         for method in Method::ALL.into_iter().filter(|method| !method.is_baseline()) {
             let saved = fitted(method, &models);
-            saved.save(&store, method.name(), &models, hashes("ab"), Seed(1)).unwrap();
+            saved.save(&store, method.name(), &models, hashes("ab")).unwrap();
             let loaded = Fitted::load(&store, method.name(), &models, &hashes("ab")).unwrap();
             let price = Price { lambda_x: 0.05, ..Price::default() };
             let propose = |fitted: &Fitted| fitted.propose(&models, &rows, &Ask::MostProbable(2), &price, "m").unwrap();
             assert_eq!(propose(&loaded), propose(&saved), "{method:?}");
-            assert_eq!((loaded.method, loaded.learn_from), (method, LearnFrom::Clues(0.03)));
-            assert_eq!(loaded.lambda_x.to_bits(), 0.03f32.to_bits());
+            assert_eq!((loaded.method, loaded.terms), (method, terms()));
             for (loaded, saved) in loaded.fittings.iter().zip(&saved.fittings) {
                 assert_eq!((&loaded.pair, &loaded.notes), (&saved.pair, &saved.notes));
                 assert_eq!((loaded.lambda_theta, loaded.uncertain, loaded.certain), (Some(0.3), 7, 9));
@@ -420,15 +413,9 @@ mod tests {
         let mut pair = Pair::of_classes(Some(1), None);
         pair.from.condition = Some(Predicate::parse("x < 0.25 or not x = 1", &schema).unwrap());
         let fittings = vec![fitting(pair.clone(), Mapper::Latent(LatentMap::translation(vec![1.0])))];
-        let saved = Fitted {
-            method: Method::Glam,
-            learn_from: LearnFrom::Data,
-            lambda_x: 0.03,
-            distance: Distance::L1,
-            fittings,
-        };
+        let saved = Fitted { method: Method::Glam, terms: terms(), fittings };
         let (_place, store) = shelf();
-        saved.save(&store, "young", &models, hashes("ab"), Seed(1)).unwrap();
+        saved.save(&store, "young", &models, hashes("ab")).unwrap();
         let loaded = Fitted::load(&store, "young", &models, &hashes("ab")).unwrap();
         assert_eq!(loaded.fittings[0].pair, pair);
     }
@@ -440,10 +427,10 @@ mod tests {
         let (_place, store) = shelf();
         let mut baseline = fitted(Method::Glam, &models);
         baseline.method = Method::LatentDbm;
-        let message = baseline.save(&store, "x", &models, hashes("ab"), Seed(1)).unwrap_err().to_string();
+        let message = baseline.save(&store, "x", &models, hashes("ab")).unwrap_err().to_string();
         assert!(message.contains("`latent-dbm` needs no fitting"), "{message}");
         for name in ["", "../glam", "a b", "ä", &"x".repeat(65)] {
-            let saved = fitted(Method::Glam, &models).save(&store, name, &models, hashes("ab"), Seed(1));
+            let saved = fitted(Method::Glam, &models).save(&store, name, &models, hashes("ab"));
             let message = saved.unwrap_err().to_string();
             assert!(message.contains(&format!("`{name}` cannot name a mapper")), "{message}");
         }
@@ -454,7 +441,7 @@ mod tests {
         let (_place, store) = shelf();
         let (same, task) = (Same::new(2), two_classes());
         let models = Models::new(&same, &Sigmoid).with_task(&task);
-        fitted(Method::Glam, &models).save(&store, "glam", &models, hashes("cd"), Seed(1)).unwrap();
+        fitted(Method::Glam, &models).save(&store, "glam", &models, hashes("cd")).unwrap();
         let message = refusal(&store);
         assert!(message.contains("fitted for another predictor.safetensors"), "{message}");
         assert!(message.contains("fit it again with `clue glam fit`"), "{message}");
@@ -465,7 +452,7 @@ mod tests {
         let (_place, store) = shelf();
         let (same, task) = (Same::new(2), classes(&["a", "z"]));
         let models = Models::new(&same, &Sigmoid).with_task(&task);
-        fitted(Method::Glam, &models).save(&store, "glam", &models, hashes("ab"), Seed(1)).unwrap();
+        fitted(Method::Glam, &models).save(&store, "glam", &models, hashes("ab")).unwrap();
         let message = refusal(&store);
         assert!(message.contains("names a class `z`") && message.ends_with("fit it again"), "{message}");
     }

@@ -1,12 +1,15 @@
 //! Models and rows that a reader can compute by hand, for the tests of this room.
 
-use super::{Encoded, Fitting, Mapper, Pair};
+use super::{Encoded, Fitting, LearnFrom, Limit, Mapper, Pair, Terms, Thresholds};
 use crate::data::{Constraints, Feature, Image, Kind, Samples, Scaling, Schema, Target, Targets, Task};
+use crate::distance::Distance;
 use crate::error::Result;
 use crate::model::{Generative, Predictive, Predictor};
 use crate::prediction::{Amounts, Prediction};
-use crate::search::Models;
+use crate::search::{Decoding, Models};
+use crate::seed::Seed;
 use crate::tensor::{Tensor, log_softmax};
+use crate::uncertainty::Uncertainty;
 
 /// A code is its input times `scale`.
 pub(super) struct Same {
@@ -86,6 +89,21 @@ pub(super) fn predicted(probabilities: &[&[f32]], classes: Option<&[usize]>) -> 
         latent: 1,
         predictions: probabilities.iter().map(prediction).collect(),
         classes: classes.map(<[usize]>::to_vec),
+    }
+}
+
+/// What mappers of these tests are fitted under.
+pub(super) fn terms() -> Terms {
+    let [uncertain_above, certain_below] = [Limit::Quantile(0.95), Limit::Value(0.1)];
+    Terms {
+        learn_from: LearnFrom::Clues(0.03),
+        lambda_theta: None,
+        most_clusters: None,
+        lambda_x: 0.03,
+        distance: Distance::L1,
+        decoding: Decoding::Mean,
+        thresholds: Thresholds { uncertain_above, certain_below, kind: Uncertainty::Total },
+        seed: Seed(1),
     }
 }
 

@@ -38,7 +38,7 @@ const FILLED: f64 = 0.82;
 pub struct MethodValues<'a> {
     /// What the method is called.
     pub name: &'a str,
-    /// Uncertainty H in nats.
+    /// Uncertainty H.
     pub uncertainty: &'a [f32],
     /// Distance d from the input.
     pub distance: &'a [f32],
@@ -46,11 +46,11 @@ pub struct MethodValues<'a> {
     pub cost: &'a [f32],
 }
 
-/// Three panels side by side with a histogram a method; values that are not finite are left out.
-pub fn comparison(methods: &[MethodValues], lambda_x: f32) -> String {
+/// Three panels side by side with a histogram a method, H in this unit; values that are not finite are left out.
+pub fn comparison(methods: &[MethodValues], unit: &str, lambda_x: f32) -> String {
     let cost = format!("cost H + λ d (λ = {})", figures(lambda_x, 3));
     let panels = [
-        Panel::of(methods, "uncertainty H (nats)", PALETTE[0], |method| method.uncertainty),
+        Panel::of(methods, &format!("uncertainty H ({unit})"), PALETTE[0], |method| method.uncertainty),
         Panel::of(methods, "distance d", PALETTE[2], |method| method.distance),
         Panel::of(methods, &cost, PALETTE[4], |method| method.cost),
     ];
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn each_method_has_its_name_once_and_a_histogram_and_a_mean_a_panel() {
-        let document = comparison(&[method("original", &[1.0, 2.0]), method("glam-1", &[0.5, 0.25])], 0.03);
+        let document = comparison(&[method("original", &[1.0, 2.0]), method("glam-1", &[0.5, 0.25])], "nats", 0.03);
         let texts = texts(&document);
         for (text, times) in [("original", 1), ("glam-1", 1), ("1.50", 3), ("0.38", 3), ("mean", 3)] {
             assert_eq!(texts.iter().filter(|t| *t == text).count(), times, "{text} in {texts:?}");
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn values_that_are_not_finite_are_left_out() {
-        let with = comparison(&[method("a", &[1.0, f32::NAN, 3.0, f32::INFINITY])], 1.0);
-        assert_eq!(with, comparison(&[method("a", &[1.0, 3.0])], 1.0));
+        let with = comparison(&[method("a", &[1.0, f32::NAN, 3.0, f32::INFINITY])], "nats", 1.0);
+        assert_eq!(with, comparison(&[method("a", &[1.0, 3.0])], "nats", 1.0));
     }
 
     #[test]
@@ -213,25 +213,25 @@ mod tests {
         values[0] = 1e6;
         let panel = Panel::of(&[method("a", &values)], "", PALETTE[0], |method| method.cost);
         assert!(panel.ends.1 < 1.0, "{:?}", panel.ends);
-        assert!(texts(&comparison(&[method("a", &values)], 1.0))[1].ends_with(CLIPPED));
-        assert!(!texts(&comparison(&[method("a", &values[1..])], 1.0))[1].ends_with(CLIPPED));
+        assert!(texts(&comparison(&[method("a", &values)], "nats", 1.0))[1].ends_with(CLIPPED));
+        assert!(!texts(&comparison(&[method("a", &values[1..])], "nats", 1.0))[1].ends_with(CLIPPED));
     }
 
     #[test]
     fn no_method_and_methods_without_values_are_well_formed() {
         let hostile = "<a & b> ".repeat(40);
         for methods in [&[][..], &[method("a", &[])], &[method(&hostile, &[f32::NAN]), method("b", &[0.0])]] {
-            let document = comparison(methods, f32::NAN);
+            let document = comparison(methods, "nats", f32::NAN);
             assert!(roxmltree::Document::parse(&document).is_ok());
             assert!(!document.contains("=\"-"), "nothing lies outside the picture");
         }
-        assert!(texts(&comparison(&[method("a", &[])], 1.0)).iter().any(|text| text == "–"));
+        assert!(texts(&comparison(&[method("a", &[])], "nats", 1.0)).iter().any(|text| text == "–"));
     }
 
     #[test]
     fn many_methods_make_a_higher_picture_whose_rows_do_not_shrink() {
         let height = |count: usize| -> f64 {
-            let document = comparison(&vec![method("a", &[1.0]); count], 1.0);
+            let document = comparison(&vec![method("a", &[1.0]); count], "nats", 1.0);
             let tree = roxmltree::Document::parse(&document).unwrap();
             tree.root_element().attribute("height").unwrap().parse().unwrap()
         };

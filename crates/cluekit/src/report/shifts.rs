@@ -62,6 +62,8 @@ impl FeatureShift {
         let mut shifts = Vec::new();
         for (Feature { name, kind, unit }, column) in schema.features.iter().zip(schema.columns()) {
             let at = |row: &[f32], place: usize| f64::from(row[column.start + place]);
+            // What a decoder says of a category may leave the range of a share.
+            let share = |row: &[f32], place: usize| at(row, place).clamp(0.0, 1.0);
             match kind {
                 Kind::Continuous(scaling) | Kind::Ordinal(scaling) => {
                     let Scaling { mean, deviation, decimals, .. } = *scaling;
@@ -71,12 +73,12 @@ impl FeatureShift {
                 }
                 Kind::Binary { categories } => {
                     let kind = ShiftKind::Share { category: categories[1].clone() };
-                    shifts.push(Self::new(name, None, at(before, 0), at(after, 0), kind));
+                    shifts.push(Self::new(name, None, share(before, 0), share(after, 0), kind));
                 }
                 Kind::Categorical { categories } => {
                     for (place, category) in categories.iter().enumerate() {
                         let kind = ShiftKind::Share { category: category.clone() };
-                        shifts.push(Self::new(name, None, at(before, place), at(after, place), kind));
+                        shifts.push(Self::new(name, None, share(before, place), share(after, place), kind));
                     }
                 }
             }

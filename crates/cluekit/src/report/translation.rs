@@ -38,9 +38,9 @@ pub struct TranslationPicture<'a> {
     pub title: &'a str,
     /// How well it works, below the title; empty for nothing.
     pub subtitle: &'a str,
-    /// The mean of the uncertain inputs.
+    /// The mean of the uncertain inputs' reconstructions.
     pub before: &'a [f32],
-    /// The mean of the same after the translation.
+    /// The mean of the same after the change.
     pub after: &'a [f32],
     /// Some of the inputs.
     pub examples: Vec<TranslationExample<'a>>,
@@ -86,8 +86,8 @@ fn draw_group(svg: &mut Svg, y: f64, translation: &TranslationPicture, image: &I
     let [most, least] = [&added, &removed].map(|part| part.iter().fold(0.0_f64, |most, c| most.max(c.abs())));
     let full = most.max(least).max(LEAST_FULL);
     let panels = [
-        (["mean of the", "uncertain inputs"], picture(translation.before, image), String::new()),
-        (["after the", "translation"], picture(translation.after, image), String::new()),
+        (["uncertain inputs,", "reconstructed: mean"], picture(translation.before, image), String::new()),
+        (["the same after", "the change: mean"], picture(translation.after, image), String::new()),
         (["what is", "added"], shaded(&added, full, image), format!("at most +{most:.2}")),
         (["what is", "taken away"], shaded(&removed, full, image), format!("at most −{least:.2}")),
     ];

@@ -1,6 +1,7 @@
 //! What a search works with: two models, what is known of the training data, and the inputs to explain.
 
 use super::certain::Certain;
+use super::decoding::Decoding;
 use super::plausibility::Ordinary;
 use crate::data::{Samples, Schema, Targets, Task};
 use crate::distance::{Distance, Metric};
@@ -103,13 +104,15 @@ impl Background {
     }
 }
 
-/// λ_x d_x(x, x₀): what a distance from an input costs.
+/// λ_x d_x(x(z), x₀): what a distance from an input costs.
 #[derive(Clone, Debug, Default)]
 pub struct Price {
     /// λ_x.
     pub lambda_x: f32,
     /// d_x.
     pub metric: Metric,
+    /// x(z).
+    pub decoding: Decoding,
 }
 
 /// The inputs to be explained.

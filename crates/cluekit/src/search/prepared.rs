@@ -7,7 +7,7 @@ use super::coupling::Coupling;
 use super::descent::{Descent, End, Start};
 use super::explain::Counter;
 use super::origin::{self, Origin};
-use super::{Background, Inputs, Models, Price, Search, plausibility, sparse};
+use super::{Background, Inputs, Models, Price, Search, Weighted, plausibility, sparse};
 use crate::data::Halfspace;
 use crate::distance::Metric;
 use crate::error::{Error, Result};
@@ -60,6 +60,12 @@ impl Search {
         })
     }
 
+    /// What a distance from an input costs.
+    pub fn price(&self, background: &Background) -> Result<Price> {
+        let Weighted(lambda_x, distance) = self.objective.input;
+        Ok(Price { lambda_x, metric: background.metric(distance)?, decoding: self.decoding })
+    }
+
     pub(super) fn acceptance(&self) -> Acceptance {
         Acceptance { kind: self.accept_by, threshold: self.threshold }
     }
@@ -78,7 +84,8 @@ impl Prepared<'_> {
 
     /// What a distance from an input costs.
     pub fn price(&self) -> Price {
-        Price { lambda_x: self.search.objective.input.0, metric: self.metric.clone() }
+        let Search { objective, decoding, .. } = &self.search;
+        Price { lambda_x: objective.input.0, metric: self.metric.clone(), decoding: *decoding }
     }
 
     /// What the model says of one input.

@@ -22,7 +22,13 @@ pub(super) fn with_fewer_changes(descent: &Descent, ends: &[End], most: usize) -
         .map(|(end, chosen)| Start { input: end.input, z: end.z.clone(), bounds: pinned(descent, schema, end, chosen) })
         .collect();
     let again = Descent { coupling: None, ..*descent }.run(&starts, 1, &[])?;
-    Ok(again.into_iter().zip(ends).map(|(after, before)| End { steps: before.steps + after.steps, ..after }).collect())
+    let join = |(after, before): (End, &End)| End {
+        steps: before.steps + after.steps,
+        // A training row stays one as long as nothing is searched.
+        x: before.x.clone().filter(|_| after.steps == 0),
+        ..after
+    };
+    Ok(again.into_iter().zip(ends).map(join).collect())
 }
 
 /// The bounds of an end's input with every feature but the chosen ones held where the input has it.

@@ -91,7 +91,7 @@ fn the_same_seed_gives_the_same_mappers_on_one_thread_and_on_several() {
             let place = tempfile::tempdir().unwrap();
             let store = RunFolder::at(place.path()).mappers();
             let bytes = (!kind.0.is_baseline()).then(|| {
-                fitted.save(&store, "mapper", &world.models(), BTreeMap::new(), Seed(seed)).unwrap();
+                fitted.save(&store, "mapper", &world.models(), BTreeMap::new()).unwrap();
                 std::fs::read(store.path("mapper")).unwrap()
             });
             (proposals(&world, &inputs, &fitted), bytes)

@@ -17,7 +17,7 @@ use cluekit::{Error, Seed};
 use std::process::ExitCode;
 
 /// The method that takes the cheapest of everything.
-const BEST: &str = "best";
+pub const BEST: &str = "best";
 
 /// Explain uncertain inputs with fitted mappers or baselines, in one call instead of a search.
 #[derive(Args, Debug)]
@@ -212,8 +212,13 @@ impl ApplyArgs {
             mappers.push((method.name().to_owned(), workshop.fit(&recipe, pairs, &mut Bar::new(quiet))?));
         }
         if self.method == BEST {
+            let price = search.price(&background)?;
             for name in studio.run.folder.mappers().names()? {
-                mappers.push((name.clone(), studio.load(&name)?));
+                let fitted = studio.load(&name)?;
+                match fitted.check(&price) {
+                    Ok(()) => mappers.push((name, fitted)),
+                    Err(error) => tracing::info!("without {name}: {error}"),
+                }
             }
         }
         Ok(mappers)

@@ -9,9 +9,8 @@ use crate::progress::Bar;
 use crate::table::{json, table};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use cluekit::amortise::{
-    Ask, Encoded, Fitted, LearnFrom, Method, NeuralPlan, Pair, Recipe, Scheme, Workshop, cheapest_first,
-};
+use cluekit::amortise::{Ask, Encoded, Fitted, LearnFrom, Method, Pair, Recipe, Scheme, Workshop, cheapest_first};
+use cluekit::data::{Target, Task};
 use cluekit::explanation::{Clue, Label};
 use cluekit::model::store::files::{create_folder, write_whole};
 use cluekit::observer::{Observer, Silent};
@@ -30,6 +29,8 @@ const CLUE_STEPS: usize = 30;
 const REFINING_STEPS: usize = 5;
 /// Most probable classes that the network is asked for.
 const CLASSES: usize = 3;
+/// Times that what takes moments is timed; the middle one counts.
+const TIMES: usize = 3;
 /// Shares of the inputs whose figures are listed.
 const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
@@ -44,7 +45,7 @@ Mappers that are not there yet are fitted first and saved in the run; --refit fi
 Input and latent difference of means, nearest neighbours, GLAM 1 to 3, clusters, scaled and affine mappers are
 those of each input's own class; the neural mapper tries the three most probable classes and takes the cheapest;
 `best` is the cheapest of all mappers and baselines. Seconds are those of mapping, decoding and asking the
-model about the result, of one input among all of them.")]
+model about the result, of one input among all of them. With --anchored there is no neural mapper.")]
 pub struct CompareArgs {
     #[command(flatten)]
     run: RunArgs,
@@ -103,6 +104,9 @@ struct Document {
     threshold: f32,
     seed: Seed,
     rows: Vec<Row>,
+    /// Of H.
+    #[serde(skip)]
+    unit: String,
 }
 
 /// What one method makes of the inputs, on average.
@@ -140,7 +144,7 @@ pub fn run(args: CompareArgs, quiet: bool) -> Result<ExitCode> {
     if let Some(folder) = &args.out {
         create_folder(folder)?;
     }
-    let studio = Studio::open(&args.run)?;
+    let studio = Studio::open(&args.run)?.unconstrained();
     let search = studio.search(&args.cost)?;
     let background = studio.background(&args.cost)?;
     let inputs = InputArgs::above(args.uncertain_above, args.top, args.split).choose(
@@ -159,6 +163,10 @@ pub fn run(args: CompareArgs, quiet: bool) -> Result<ExitCode> {
         threshold: search.threshold,
         seed,
         rows,
+        unit: match &studio.run.schema.target {
+            Target { task, unit, .. } if task.is_regression() => unit.clone().unwrap_or("unit of the target".into()),
+            _ => "nats".into(),
+        },
     };
     if let Some(folder) = &args.out {
         let write = |name: &str, bytes: &[u8]| {
@@ -189,13 +197,14 @@ impl CompareArgs {
     }
 
     fn wants(&self, name: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| only == name)
+        let unusable = self.cost.anchored && name.starts_with("neural");
+        !unusable && (self.only.is_empty() || self.only.iter().any(|only| only == name))
     }
 
     /// Whether this mapper is needed, for itself or for what is made of it.
     fn needs(&self, name: &str) -> bool {
         self.wants(name)
-            || (self.wants("best") && name != "neural-same-class")
+            || (self.wants("best") && name != "neural-same-class" && !(self.cost.anchored && name == "neural"))
             || (name == "neural" && self.wants("neural-refined"))
     }
 
@@ -247,35 +256,34 @@ impl CompareArgs {
             other => other,
         };
         let pairs = if method == Method::Neural { to_class } else { within };
+        let mut recipe = Recipe::new(method, learn_from);
+        if method == Method::Neural {
+            recipe.neural.lambda_x = self.cost.lambda_x;
+        }
         let saved = studio.run.folder.mappers().path(name);
         if !method.is_baseline() && !self.refit && saved.exists() {
-            let fitted = studio.load(name)?;
-            if self.fits(&fitted, method, learn_from, pairs) {
+            // The network's own settings may be any.
+            let fits = |fitted: &Fitted| {
+                fitted.method == method
+                    && fitted.terms == workshop.terms(&recipe)
+                    && fitted.fittings.iter().map(|fitting| &fitting.pair).eq(pairs)
+            };
+            let fitted = studio.load(name).context("cannot use a saved mapper (--refit replaces it)")?;
+            if fits(&fitted) {
                 tracing::info!("{name}: as saved in {}", saved.display());
                 return Ok(fitted);
             }
             tracing::info!("{name}: {} was fitted otherwise and is left alone", saved.display());
         }
-        let neural = NeuralPlan { lambda_x: self.cost.lambda_x, ..NeuralPlan::default() };
-        let recipe = Recipe { neural, ..Recipe::new(method, learn_from) };
         let mut bar = Bar::new(quiet);
         let fitted = workshop.fit(&recipe, pairs, &mut bar)?;
         if !method.is_baseline() {
             bar.finished(name, "fitted");
             if self.refit || !saved.exists() {
-                studio.save(&fitted, name, Seed(self.seed))?;
+                studio.save(&fitted, name)?;
             }
         }
         Ok(fitted)
-    }
-
-    /// Whether saved mappers are those that would be fitted.
-    fn fits(&self, fitted: &Fitted, method: Method, learn_from: LearnFrom, pairs: &[Pair]) -> bool {
-        fitted.method == method
-            && fitted.learn_from == learn_from
-            && fitted.lambda_x.to_bits() == self.cost.lambda_x.to_bits()
-            && fitted.distance == self.cost.distance
-            && fitted.fittings.iter().map(|fitting| &fitting.pair).eq(pairs)
     }
 }
 
@@ -300,12 +308,10 @@ impl Bench<'_> {
         let mut seconds = 0.0;
         for (name, fitted) in mappers {
             let ask = if *name == "neural" { Ask::MostProbable(CLASSES) } else { Ask::OwnClass };
-            let begun = Instant::now();
-            let proposals = fitted.propose(self.models, &rows, &ask, &price, name)?;
-            let mapping = begun.elapsed().as_secs_f64();
-            let mut sets = prepared.certify(&proposals)?;
+            let (proposals, mapping) = timed(|| Ok(fitted.propose(self.models, &rows, &ask, &price, name)?))?;
+            let (mut sets, certifying) = timed(|| Ok(prepared.certify(&proposals)?))?;
             cheapest_first(&mut sets);
-            let all = begun.elapsed().as_secs_f64();
+            let all = mapping + certifying;
             if self.args.wants(name) {
                 table.push(self.row(name, &sets, &rows, all, Some(mapping)));
             }
@@ -335,9 +341,8 @@ impl Bench<'_> {
             vec![Proposal { z: prepared.z(row).to_vec(), x: Some(rows.x(row).to_vec()), mapper: "original".into() }]
         };
         let proposals: Vec<Vec<Proposal>> = (0..rows.len()).map(itself).collect();
-        let begun = Instant::now();
-        let sets = prepared.certify(&proposals)?;
-        Ok(self.row("original", &sets, rows, begun.elapsed().as_secs_f64(), None))
+        let (sets, seconds) = timed(|| Ok(prepared.certify(&proposals)?))?;
+        Ok(self.row("original", &sets, rows, seconds, None))
     }
 
     /// A few steps of CLUE from the cheapest answers.
@@ -348,9 +353,8 @@ impl Bench<'_> {
         // A mapper that was fitted for some classes only has nothing to say of the others.
         let start = |set: &Vec<Clue>| set.first().map(proposal).into_iter().collect();
         let starts: Vec<Vec<Proposal>> = sets.iter().map(start).collect();
-        let begun = Instant::now();
-        let refined = prepared.refine(&starts, &mut Silent)?;
-        Ok(self.row("neural-refined", &refined, rows, seconds + begun.elapsed().as_secs_f64(), None))
+        let (refined, more) = timed(|| Ok(prepared.refine(&starts, &mut Silent)?))?;
+        Ok(self.row("neural-refined", &refined, rows, seconds + more, None))
     }
 
     /// CLUE with all its steps; its clues are judged by the same cost as all others.
@@ -369,14 +373,19 @@ impl Bench<'_> {
     }
 
     fn row(&self, name: &str, sets: &[Vec<Clue>], rows: &Encoded, seconds: f64, mapping: Option<f64>) -> Row {
-        // An input without any proposal stays as it is; that happens to none of these methods.
+        // An input that no mapper serves is not counted; `inputs` says how many are.
         let clues: Vec<(usize, &Clue)> =
             sets.iter().enumerate().filter_map(|(row, set)| Some((row, set.first()?))).collect();
         let count = clues.len().max(1) as f64;
         let lambda_x = self.args.cost.lambda_x;
         let uncertainty: Vec<f32> = clues.iter().map(|(_, clue)| clue.uncertainty.total).collect();
         let distance: Vec<f32> = clues.iter().map(|(_, clue)| clue.distance.input).collect();
-        let cost: Vec<f32> = uncertainty.iter().zip(&distance).map(|(h, d)| h + lambda_x * d).collect();
+        // The objective has the standard deviation of a regression in deviations of the target.
+        let unit = match self.models.task() {
+            Task::Regression(scaling) => scaling.deviation as f32,
+            Task::Classification { .. } => 1.0,
+        };
+        let cost: Vec<f32> = uncertainty.iter().zip(&distance).map(|(h, d)| h / unit + lambda_x * d).collect();
         let mean = |values: &[f32]| values.iter().map(|&value| f64::from(value)).sum::<f64>() / count;
         let share =
             |holds: &dyn Fn(&(usize, &Clue)) -> bool| clues.iter().filter(|clue| holds(clue)).count() as f64 / count;
@@ -399,6 +408,18 @@ impl Bench<'_> {
             values: [uncertainty, distance, cost],
         }
     }
+}
+
+/// What some work returns, and the seconds that it takes: the middle one of a few tries.
+fn timed<T>(work: impl Fn() -> Result<T>) -> Result<(T, f64)> {
+    let try_once = || {
+        let begun = Instant::now();
+        let result = work();
+        Ok((result?, begun.elapsed().as_secs_f64()))
+    };
+    let mut tries = (0..TIMES).map(|_| try_once()).collect::<Result<Vec<_>>>()?;
+    tries.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    Ok(tries.swap_remove(TIMES / 2))
 }
 
 fn quantiles(values: &[f32]) -> Vec<f32> {
@@ -442,6 +463,6 @@ impl Document {
                 cost,
             })
             .collect();
-        comparison(&methods, self.lambda_x)
+        comparison(&methods, &self.unit, self.lambda_x)
     }
 }

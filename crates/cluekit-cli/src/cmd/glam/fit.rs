@@ -1,5 +1,6 @@
 //! `clue glam fit`: learns mappers and saves them in the run.
 
+use super::apply::BEST;
 use super::groups::GroupArgs;
 use super::studio::{CostArgs, Studio};
 use crate::cmd::run::RunArgs;
@@ -100,7 +101,13 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
     let method = Method::from(args.mapper);
     let name = args.name.clone().unwrap_or_else(|| method.name().into());
     Mappers::check_name(&name)?;
-    let studio = Studio::open(&args.run)?;
+    if is_taken(&name) {
+        bail!(Error::setting(
+            "name",
+            format!("`{name}` is what a method of `clue glam apply` is called; choose another")
+        ));
+    }
+    let studio = Studio::open(&args.run)?.unconstrained();
     let schema = &studio.run.schema;
     let groups = match method {
         Method::Neural if args.groups.pairs_are_default() => &args.groups.paired(Scheme::AnyToClass),
@@ -120,7 +127,7 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
     let mut workshop = Workshop::new(&models, &search, &background, [&train, &validation], thresholds, seed);
     let fitted = workshop.fit(&recipe, &pairs, &mut bar)?;
     bar.finished(method.name(), &format!("fitted for {}", groups_of(fitted.fittings.len())));
-    studio.save(&fitted, &name, seed)?;
+    studio.save(&fitted, &name)?;
     let document = Document::new(&studio, &name, &fitted);
     let mut out = std::io::stdout().lock();
     match args.json {
@@ -128,6 +135,11 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
         false => out.write_all(document.text().as_bytes())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a name means something else to `clue glam apply`.
+fn is_taken(name: &str) -> bool {
+    name == BEST || name.parse::<Method>().is_ok_and(Method::is_baseline)
 }
 
 fn groups_of(count: usize) -> String {
@@ -220,7 +232,7 @@ impl Document {
         Self {
             name: name.into(),
             method: fitted.method,
-            learn_from: fitted.learn_from,
+            learn_from: fitted.terms.learn_from,
             file: studio.run.folder.mappers().path(name),
             groups: fitted.fittings.iter().map(row).collect(),
         }

@@ -81,9 +81,9 @@ struct GlobalExplanation {
 
 /// Runs `clue glam show`.
 pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
-    let studio = Studio::open(&args.run)?;
+    let studio = Studio::open(&args.run)?.unconstrained();
     let fitted = studio.load(&args.method)?;
-    let fitted = args.chosen(fitted, studio.run.schema.target.task.classes())?;
+    let chosen = args.chosen(&fitted, studio.run.schema.target.task.classes())?;
     if let Some(folder) = &args.out {
         create_folder(folder)?;
     }
@@ -93,13 +93,13 @@ pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
     let models = studio.models();
     let test = Encoded::of(&models, studio.dataset.test.clone())?;
     let scene = Scene { models: &models, search: &search, background: &background, test: &test, seed: Seed(args.seed) };
-    let groups = fitted.fittings.iter().map(|fitting| scene.explain(fitting, &args)).collect::<Result<Vec<_>>>()?;
+    let groups = chosen.iter().map(|(_, fitting)| scene.explain(fitting, &args)).collect::<Result<Vec<_>>>()?;
     let document = Document { method: args.method.clone(), threshold: search.threshold, groups };
     if let Some(folder) = &args.out {
         let write = |name: &str, bytes: &[u8]| write_whole(&folder.join(name), bytes);
         write("global.json", &json(&document)?).context("writing the global explanation")?;
         write("global.txt", document.text().as_bytes())?;
-        for (i, group) in document.groups.iter().enumerate() {
+        for ((i, _), group) in chosen.iter().zip(&document.groups) {
             if let Some(picture) = &group.picture {
                 write(&format!("group-{i}.svg"), picture.as_bytes())?;
             }
@@ -114,14 +114,17 @@ pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
 }
 
 impl ShowArgs {
-    fn chosen(&self, mut fitted: Fitted, classes: &[String]) -> Result<Fitted> {
-        let Some(name) = &self.class else { return Ok(fitted) };
+    /// The mappers that are wanted, with their places among all of them.
+    fn chosen<'a>(&self, fitted: &'a Fitted, classes: &[String]) -> Result<Vec<(usize, &'a Fitting)>> {
+        let all = fitted.fittings.iter().enumerate();
+        let Some(name) = &self.class else { return Ok(all.collect()) };
         let class = Some(class_named(name, classes)?);
-        fitted.fittings.retain(|fitting| fitting.pair.from.class == class || fitting.pair.to.class == class);
-        if fitted.fittings.is_empty() {
+        let chosen: Vec<_> =
+            all.filter(|(_, Fitting { pair, .. })| pair.from.class == class || pair.to.class == class).collect();
+        if chosen.is_empty() {
             bail!(Error::setting("class", format!("`{}` has no mapper from or to `{name}`", self.method)));
         }
-        Ok(fitted)
+        Ok(chosen)
     }
 }
 

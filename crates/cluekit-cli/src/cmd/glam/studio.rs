@@ -2,11 +2,10 @@
 
 use crate::cmd::explain::threshold;
 use crate::cmd::run::{Run, RunArgs};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
-use cluekit::Seed;
 use cluekit::amortise::{Encoded, Fitted};
-use cluekit::data::{Dataset, Samples, Targets};
+use cluekit::data::{Constraints, Dataset, Samples, Targets};
 use cluekit::distance::{Distance, Metric};
 use cluekit::model::parameters::{Layout, Parameters};
 use cluekit::model::pipeline::validation_split;
@@ -55,6 +54,12 @@ impl Studio {
         let hashes = run.folder.model_hashes()?;
         let dataset = run.dataset(args.data.as_deref())?;
         Ok(Self { run, generative, hashes, dataset })
+    }
+
+    /// The same without constraints: mappers know none. They are for single inputs, and checked when one is applied.
+    pub fn unconstrained(mut self) -> Self {
+        self.run.schema.constraints = Constraints::default();
+        self
     }
 
     /// The models with what is known of their columns.
@@ -143,7 +148,9 @@ impl Studio {
         let amounts = answers.iter().flatten().map(|prediction| prediction.uncertainty);
         let numbers = means.chain(amounts.flat_map(|amounts| [amounts.total, amounts.aleatoric, amounts.epistemic]));
         let parameters = Parameters::new(Arc::new(layout), numbers.collect())?;
-        self.run.folder.write_predictions(&parameters, &key).context("keeping the predictions of the training rows")?;
+        if let Err(error) = self.run.folder.write_predictions(&parameters, &key) {
+            tracing::warn!("the predictions are not kept for the next time: {error}");
+        }
         Ok(answers)
     }
 
@@ -156,8 +163,9 @@ impl Studio {
         layout.push("mean", &[count, outputs]);
         layout.push("uncertainty", &[count, 3]);
         let sources: Vec<&str> = self.dataset.sources.iter().map(|source| source.sha256.as_str()).collect();
-        let share = split[1].len();
-        (layout, format!("{} {share} {}", self.hashes["predictor.safetensors"], sources.join(" ")))
+        // Seed and size say which rows the validation split holds.
+        let (seed, validation) = (self.run.record.seed.0, split[1].len());
+        (layout, format!("{seed} {validation} {}", sources.join(" ")))
     }
 
     /// The saved mappers called `name`.
@@ -167,8 +175,8 @@ impl Studio {
     }
 
     /// Saves mappers under a name.
-    pub fn save(&self, fitted: &Fitted, name: &str, seed: Seed) -> Result<()> {
-        Ok(fitted.save(&self.run.folder.mappers(), name, &self.models(), self.hashes.clone(), seed)?)
+    pub fn save(&self, fitted: &Fitted, name: &str) -> Result<()> {
+        Ok(fitted.save(&self.run.folder.mappers(), name, &self.models(), self.hashes.clone())?)
     }
 }
 

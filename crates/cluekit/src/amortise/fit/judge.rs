@@ -1,4 +1,5 @@
-//! Mappers are judged by the mean cost H + λ_x d of their groups' uncertain validation rows.
+//! Mappers are judged by the mean cost H + λ_x d of their groups' uncertain validation rows; those that lead to another
+//! class also by how probable that becomes.
 
 use super::Workshop;
 use crate::amortise::{Encoded, Group, Mapper};
@@ -12,21 +13,28 @@ use crate::search::{Background, Inputs, Prepared};
 const LEAST_VALIDATION: usize = 30;
 /// And at the most.
 const MOST_VALIDATION: usize = 200;
+/// Weight of −log p of the class that a pair leads to, where that is another: without it to stay would often cost least.
+const CLASS_WEIGHT: f64 = 0.3;
+/// Below this a probability's logarithm stands still.
+const LEAST_PROBABILITY: f64 = 1e-30;
 
 /// Judges mappers by the mean cost of their groups' uncertain validation rows.
 pub(super) struct Judge<'a> {
     workshop: &'a Workshop<'a>,
     /// For each group its validation rows.
     rows: Vec<Encoded>,
+    /// For each group the class that it leads to, where that is another.
+    towards: Vec<Option<usize>>,
+    /// For each group what had to be done otherwise.
+    pub notes: Vec<Vec<String>>,
     inputs: Inputs,
     background: Background,
 }
 
 impl<'a> Judge<'a> {
     pub fn new(workshop: &'a Workshop, groups: &[Group]) -> Result<Self> {
-        let all = workshop.validation;
         let kind = workshop.thresholds.kind;
-        let of_group = |group: &Group| {
+        let most_uncertain = |all: &Encoded, group: &Group| {
             let amount = |row: usize| all.predictions[row].uncertainty.get(kind);
             let belongs = |row: &usize| group.pair.from.hold(all, *row, workshop.models.schema);
             let mut rows: Vec<usize> = (0..all.len()).filter(belongs).collect();
@@ -35,10 +43,25 @@ impl<'a> Judge<'a> {
             rows.truncate(uncertain.clamp(LEAST_VALIDATION, MOST_VALIDATION));
             all.select(&rows)
         };
-        let rows: Vec<Encoded> = groups.iter().map(of_group).collect();
-        let inputs = Inputs::new(rows.iter().flat_map(|rows| rows.x.iter().copied()).collect(), all.width)?;
-        let background = Background { ordinary: None, ..workshop.background.clone() };
-        Ok(Self { workshop, rows, inputs, background })
+        let of_group = |group: &Group| {
+            let rows = most_uncertain(workshop.validation, group);
+            if !rows.is_empty() {
+                return (rows, vec![]);
+            }
+            let name = group.pair.from.name(workshop.models.task().classes());
+            let note = format!("no validation row belongs to `{name}`; what is chosen is chosen on training rows");
+            (most_uncertain(workshop.train, group), vec![note])
+        };
+        let (rows, notes): (Vec<Encoded>, Vec<_>) = groups.iter().map(of_group).unzip();
+        let x = rows.iter().flat_map(|rows| rows.x.iter().copied()).collect();
+        Ok(Self {
+            inputs: Inputs::new(x, workshop.train.width)?,
+            background: Background { ordinary: None, ..workshop.background.clone() },
+            towards: groups.iter().map(|group| group.pair.other_class()).collect(),
+            workshop,
+            rows,
+            notes,
+        })
     }
 
     /// For each group the choice whose mapper costs least, the first of equals, with that mapper; `fit` makes the mapper
@@ -89,9 +112,15 @@ impl<'a> Judge<'a> {
         let propose = |(mapper, rows): (&Mapper, &Encoded)| mapper.propose(models, rows, "", &price);
         let proposals = mappers.iter().zip(&self.rows).map(propose).collect::<Result<Vec<_>>>()?.concat();
         let clues = prepared.certify(&proposals)?;
-        let cheapest = |clues: &Vec<Clue>| clues.iter().map(|clue| f64::from(clue.cost)).fold(f64::INFINITY, f64::min);
-        let mut costs = clues.iter().map(cheapest);
-        let mean = |rows: &Encoded| costs.by_ref().take(rows.len()).sum::<f64>() / rows.len().max(1) as f64;
-        Ok(self.rows.iter().map(mean).collect())
+        let mut clues = clues.iter();
+        let mean = |(rows, towards): (&Encoded, &Option<usize>)| {
+            let cost = |clue: &Clue| {
+                let probability = towards.map_or(1.0, |class| f64::from(clue.probabilities[class]));
+                f64::from(clue.cost) - CLASS_WEIGHT * probability.max(LEAST_PROBABILITY).ln()
+            };
+            let cheapest = |clues: &Vec<Clue>| clues.iter().map(cost).fold(f64::INFINITY, f64::min);
+            clues.by_ref().take(rows.len()).map(cheapest).sum::<f64>() / rows.len().max(1) as f64
+        };
+        Ok(self.rows.iter().zip(&self.towards).map(mean).collect())
     }
 }

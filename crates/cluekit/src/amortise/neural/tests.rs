@@ -31,7 +31,7 @@ fn l1() -> Metric {
 }
 
 fn asking(lambda_x: f32) -> Price {
-    Price { lambda_x, metric: l1() }
+    Price { lambda_x, ..Price::default() }
 }
 
 fn normals(len: usize, seed: u64, scale: f32) -> Vec<f32> {

@@ -277,14 +277,20 @@ impl RunFolder {
         models.map(|name| Ok((name.to_owned(), self.hash(name)?))).collect()
     }
 
-    /// Keeps what was computed from the run's models, under a key that says from what.
+    /// Keeps what the run's predictor says, under a key that tells of which rows.
     pub fn write_predictions(&self, predictions: &Parameters, key: &str) -> Result<()> {
-        write_weights_with_note(&self.file(PREDICTIONS), predictions, Some(key))
+        write_weights_with_note(&self.file(PREDICTIONS), predictions, Some(&self.whole_key(key)?))
+    }
+
+    /// A key with what the run itself adds to it: what the predictor is, and how rows are encoded for it.
+    fn whole_key(&self, key: &str) -> Result<String> {
+        Ok(format!("{} {} {key}", self.hash("predictor.safetensors")?, self.hash(SCHEMA)?))
     }
 
     /// What was kept under this key, if it is there and whole.
     pub fn predictions(&self, layout: Layout, key: &str) -> Option<Parameters> {
-        let arrays = Arrays::read(&self.file(PREDICTIONS)).ok().filter(|arrays| arrays.note() == Some(key))?;
+        let key = self.whole_key(key).ok()?;
+        let arrays = Arrays::read(&self.file(PREDICTIONS)).ok().filter(|arrays| arrays.note() == Some(&key))?;
         arrays.matching(Arc::new(layout)).ok()
     }
 
