@@ -133,7 +133,7 @@ fn draw_examples(svg: &mut Svg, y: f64, examples: &[TranslationExample], image: 
 
 /// What the three pictures of an example are.
 fn draw_names(svg: &mut Svg, (x, y): (f64, f64)) {
-    for (index, name) in ["input", "reconstruction", "translated"].iter().enumerate() {
+    for (index, name) in ["input", "reconstruction", "counterfactual"].iter().enumerate() {
         let middle = x + index as f64 * (SMALL + GAP) + SMALL / 2.0;
         let style = TextStyle { paint: Paint::Muted, ..TextStyle::new(TICK_SIZE) }.anchored(Anchor::Middle);
         svg.text((middle, y), name, &style);
