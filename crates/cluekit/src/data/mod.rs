@@ -16,6 +16,7 @@ mod schema;
 mod schema_toml;
 pub mod source;
 mod split;
+pub mod synbols;
 
 pub use constraints::{Bounds, Constraints, Halfspace, Range, Relation};
 pub(crate) use dataset::sha256_hex;
