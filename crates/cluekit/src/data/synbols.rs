@@ -8,6 +8,7 @@ pub mod fonts;
 mod law;
 mod outline;
 mod pattern;
+mod published;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ pub use fonts::Font;
 pub use law::{Attributes, Law, Set};
 pub use outline::{Outline, Pose};
 pub use pattern::{Colour, Pattern};
+pub use published::{Published, Split};
 
 use crate::error::{Error, Result};
 use crate::parallel::over_shards;
