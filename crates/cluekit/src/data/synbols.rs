@@ -1,4 +1,4 @@
-//! Symbols: letters in many fonts, whose attributes are known. [Lacoste2020]
+//! Symbols: letters in many fonts, whose attributes are known. \[Lacoste2020\]
 //!
 //! ```text
 //! law ─► attributes ─► outline of the letter ─► mask ─► painted ─► inverted, stretched, with noise ─► bytes
