@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 /// Below this a probability's logarithm stands still: it keeps gradients finite where a probability is 0.
-const LEAST_PROBABILITY: f64 = 1e-30;
+pub(crate) const LEAST_PROBABILITY: f64 = 1e-30;
 /// Below this a variance's root stands still: it keeps gradients finite where samples agree.
 const LEAST_VARIANCE: f64 = 1e-12;
 

@@ -372,7 +372,8 @@ impl<'a> Workshop<'a> {
         };
         let lambdas = recipe.lambda_theta.map_or(LAMBDAS_THETA.to_vec(), |lambda| vec![lambda]);
         let judge = Judge::new(self, groups)?;
-        let notes = judge.notes.clone();
+        let chooses = lambdas.len() > 1 || (recipe.method == Method::Clusters && recipe.most_clusters > 1);
+        let notes = if chooses { judge.notes.clone() } else { vec![] };
         let what = recipe.method.name();
         let chosen = judge.best(what, &lambdas, observer, mapper)?;
         if recipe.method != Method::Clusters {

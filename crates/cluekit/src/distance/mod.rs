@@ -17,14 +17,12 @@ use crate::data::Schema;
 use crate::error::{Error, Result};
 use crate::model::Predictive;
 use crate::tensor::{Tensor, tensor};
-use crate::uncertainty::mean_prediction;
+use crate::uncertainty::{LEAST_PROBABILITY, mean_prediction};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
 /// Below this a sum of squares stands still: it keeps the root's gradient finite where two points coincide.
 const LEAST_SQUARE: f64 = 1e-12;
-/// Below this a probability's logarithm stands still.
-const LEAST_PROBABILITY: f64 = 1e-30;
 
 /// The kinds of distance between inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,9 +9,7 @@
 //! all classes are found. [Ley2022, Table 1]; the soft version is ours.
 
 use super::set::Points;
-
-/// Below this a probability's logarithm stands still: it keeps gradients finite where a probability is 0.
-const LEAST_PROBABILITY: f64 = 1e-30;
+use crate::uncertainty::LEAST_PROBABILITY;
 
 pub(super) fn label_entropy(points: &Points) -> f64 {
     let mut counts = vec![0.0; points.width];

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::model::Predictive;
 use crate::parallel::over_shards;
 use crate::tensor::{Tensor, gradients, leaf, tensor};
-use crate::uncertainty::mean_prediction;
+use crate::uncertainty::{LEAST_PROBABILITY, mean_prediction};
 
 /// Steps from z₀ to the radius on a straight path.
 const STEPS: usize = 20;
@@ -19,8 +19,6 @@ const STEPS: usize = 20;
 const WINDING: usize = 3;
 /// Paths that one thread follows at a time.
 const ROWS: usize = 64;
-/// Below this a probability's logarithm stands still.
-const LEAST_PROBABILITY: f64 = 1e-30;
 
 /// `count` starts for each origin on the paths to `classes` (all of them if empty).
 pub(super) fn class_paths(

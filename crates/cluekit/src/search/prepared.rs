@@ -9,7 +9,6 @@ use super::explain::Counter;
 use super::origin::{self, Origin};
 use super::{Background, Inputs, Models, Price, Search, Weighted, plausibility, sparse};
 use crate::data::Halfspace;
-use crate::distance::Metric;
 use crate::error::{Error, Result};
 use crate::explanation::{Clue, Explanation, Original, Reconstruction};
 use crate::observer::Observer;
@@ -34,7 +33,7 @@ pub struct Prepared<'a> {
     models: &'a Models<'a>,
     background: &'a Background,
     inputs: &'a Inputs,
-    metric: Metric,
+    price: Price,
     relations: Vec<Halfspace>,
     origins: Vec<Origin>,
 }
@@ -50,7 +49,7 @@ impl Search {
         self.validate()?;
         self.fits(models.task())?;
         Ok(Prepared {
-            metric: background.metric(self.objective.input.1)?,
+            price: self.price(background)?,
             relations: models.schema.map_or(vec![], |schema| schema.constraints.encoded_relations(schema)),
             origins: origin::origins(self, models, background, inputs)?,
             search: self.clone(),
@@ -83,9 +82,8 @@ impl Prepared<'_> {
     }
 
     /// What a distance from an input costs.
-    pub fn price(&self) -> Price {
-        let Search { objective, decoding, .. } = &self.search;
-        Price { lambda_x: objective.input.0, metric: self.metric.clone(), decoding: *decoding }
+    pub fn price(&self) -> &Price {
+        &self.price
     }
 
     /// What the model says of one input.
@@ -110,7 +108,7 @@ impl Prepared<'_> {
         Descent {
             models: self.models,
             background: self.background,
-            metric: &self.metric,
+            metric: &self.price.metric,
             objective: &search.objective,
             coupling: coupling.map(|term| Coupling { term, order: search.order }),
             decoding: search.decoding,

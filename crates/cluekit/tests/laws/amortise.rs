@@ -71,7 +71,7 @@ fn proposals(world: &World, inputs: &Inputs, fitted: &Fitted) -> Vec<Vec<Proposa
     let (models, background) = (world.models(), Background::default());
     let prepared = search(0).prepare(&models, &background, inputs).unwrap();
     let rows = encoded(&prepared, inputs);
-    fitted.propose(&models, &rows, &Ask::MostProbable(2), &prepared.price(), fitted.method.name()).unwrap()
+    fitted.propose(&models, &rows, &Ask::MostProbable(2), prepared.price(), fitted.method.name()).unwrap()
 }
 
 /// The inputs' own codes.
@@ -105,6 +105,25 @@ fn the_same_seed_gives_the_same_mappers_on_one_thread_and_on_several() {
     }
     let neural = (Method::Neural, LearnFrom::Data);
     assert!(on(1, neural, 3).0 != on(1, neural, 4).0, "another seed is another network");
+}
+
+#[test]
+fn a_group_without_validation_rows_chooses_on_training_rows_and_says_so() {
+    let world = World::classes();
+    let (models, background, search) = (world.models(), Background::default(), search(0));
+    let train = Encoded::of(&models, world.samples.clone()).unwrap();
+    let [uncertain_above, certain_below] = [0.6, 0.4].map(Limit::Quantile);
+    let thresholds = Thresholds { uncertain_above, certain_below, kind: Uncertainty::Total };
+    let none = Encoded::default();
+    let notes = |lambda_theta: Option<f32>| {
+        let mut workshop = Workshop::new(&models, &search, &background, [&train, &none], thresholds, Seed(1));
+        let recipe = Recipe { lambda_theta, ..recipe(Method::Glam, LearnFrom::Data) };
+        let fitted = workshop.fit(&recipe, &[Pair::of_classes(Some(0), Some(0))], &mut Silent).unwrap();
+        fitted.fittings[0].notes.clone()
+    };
+    let chosen = notes(None);
+    assert!(chosen[0].starts_with("no validation row belongs to"), "{chosen:?}");
+    assert!(notes(Some(0.1)).is_empty(), "where nothing is chosen there is nothing to say");
 }
 
 #[test]
@@ -263,7 +282,7 @@ fn clusters_serve_three_groups_that_one_translation_cannot() {
         let prepared = search.prepare(&models, &background, &inputs).unwrap();
         let mut cost = |method: Method| {
             let fitted = workshop.fit(&Recipe::new(method, LearnFrom::Data), &[Pair::default()], &mut Silent).unwrap();
-            let proposed = fitted.propose(&models, &test, &Ask::OwnClass, &prepared.price(), "m").unwrap();
+            let proposed = fitted.propose(&models, &test, &Ask::OwnClass, prepared.price(), "m").unwrap();
             let clues = prepared.certify(&proposed).unwrap().concat();
             clues.iter().map(|clue| clue.cost).sum::<f32>() / clues.len() as f32
         };

@@ -97,7 +97,7 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     };
     let prepared = search.prepare(&models, &background, &inputs)?;
     let rows = encoded(&prepared, &inputs);
-    let proposals = proposals(&mappers, &models, &rows, &ask, &prepared.price())?;
+    let proposals = proposals(&mappers, &models, &rows, &ask, prepared.price())?;
     let mut bar = Bar::new(quiet);
     let mut sets = prepared.refine(&proposals, &mut bar)?;
     cheapest_first(&mut sets);

@@ -308,7 +308,7 @@ impl Bench<'_> {
         let mut seconds = 0.0;
         for (name, fitted) in mappers {
             let ask = if *name == "neural" { Ask::MostProbable(CLASSES) } else { Ask::OwnClass };
-            let (proposals, mapping) = timed(|| Ok(fitted.propose(self.models, &rows, &ask, &price, name)?))?;
+            let (proposals, mapping) = timed(|| Ok(fitted.propose(self.models, &rows, &ask, price, name)?))?;
             let (mut sets, certifying) = timed(|| Ok(prepared.certify(&proposals)?))?;
             cheapest_first(&mut sets);
             let all = mapping + certifying;

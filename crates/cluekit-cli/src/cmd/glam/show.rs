@@ -162,7 +162,7 @@ impl Scene<'_> {
         let inputs = Inputs::new(rows.x.clone(), rows.width)?;
         let prepared = self.search.prepare(self.models, self.background, &inputs)?;
         let rows = Encoded { classes: rows.classes, ..encoded(&prepared, &inputs) };
-        let proposals = fitting.mapper.propose(self.models, &rows, &args.method, &prepared.price())?;
+        let proposals = fitting.mapper.propose(self.models, &rows, &args.method, prepared.price())?;
         let mut sets = prepared.certify(&proposals)?;
         cheapest_first(&mut sets);
         let clues: Vec<Clue> = sets.into_iter().flat_map(|set| set.into_iter().take(1)).collect();

@@ -8,6 +8,7 @@ use crate::explanation::Clue;
 use crate::observer::{Observer, Progress};
 use crate::parallel::over_shards;
 use crate::search::{Background, Inputs, Prepared};
+use crate::uncertainty::LEAST_PROBABILITY;
 
 /// Validation rows of a group that settings are chosen on, at the least where it has as many.
 const LEAST_VALIDATION: usize = 30;
@@ -15,8 +16,6 @@ const LEAST_VALIDATION: usize = 30;
 const MOST_VALIDATION: usize = 200;
 /// Weight of −log p of the class that a pair leads to, where that is another: without it to stay would often cost least.
 const CLASS_WEIGHT: f64 = 0.3;
-/// Below this a probability's logarithm stands still.
-const LEAST_PROBABILITY: f64 = 1e-30;
 
 /// Judges mappers by the mean cost of their groups' uncertain validation rows.
 pub(super) struct Judge<'a> {
@@ -109,7 +108,7 @@ impl<'a> Judge<'a> {
     /// The mean cost of each group's rows.
     fn costs(&self, prepared: &Prepared, mappers: &[Mapper]) -> Result<Vec<f64>> {
         let (models, price) = (self.workshop.models, prepared.price());
-        let propose = |(mapper, rows): (&Mapper, &Encoded)| mapper.propose(models, rows, "", &price);
+        let propose = |(mapper, rows): (&Mapper, &Encoded)| mapper.propose(models, rows, "", price);
         let proposals = mappers.iter().zip(&self.rows).map(propose).collect::<Result<Vec<_>>>()?.concat();
         let clues = prepared.certify(&proposals)?;
         let mut clues = clues.iter();

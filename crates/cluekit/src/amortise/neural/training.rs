@@ -9,12 +9,9 @@ use crate::model::training::{Batch, Trainable};
 use crate::search::Models;
 use crate::seed::Rng;
 use crate::tensor::{Tensor, tensor, values};
-use crate::uncertainty::{Decomposition, mean_prediction};
+use crate::uncertainty::{Decomposition, LEAST_PROBABILITY, mean_prediction};
 use rand::RngExt;
 use std::sync::Arc;
-
-/// Below this a probability's logarithm stands still.
-const LEAST_PROBABILITY: f64 = 1e-30;
 
 /// The network with what its loss needs.
 pub(super) struct Training<'a> {

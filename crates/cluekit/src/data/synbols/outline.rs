@@ -31,6 +31,8 @@ pub struct Outline {
     commands: Vec<Command>,
     /// Drawn around it to make it bold.
     stroke: Option<f32>,
+    /// The longer side of the box around it.
+    size: f32,
 }
 
 impl Outline {
@@ -42,15 +44,22 @@ impl Outline {
             commands: vec![],
         };
         glyph.draw(DrawSettings::unhinted(Size::unscaled(), LocationRef::default()), &mut pen).ok()?;
-        let outline = Self { commands: pen.commands, stroke: None };
-        let [from, to] = outline.bounds(&Transform::IDENTITY);
-        let is_drawn = [from, to].as_flattened().iter().all(|v| v.is_finite()) && to[0] > from[0] && to[1] > from[1];
-        is_drawn.then_some(outline)
+        Self::new(pen.commands, None)
     }
 
     /// The same with thicker strokes.
     pub fn emboldened(&self) -> Self {
-        Self { stroke: Some(EMBOLDENING), ..self.clone() }
+        let thicker = Self::new(self.commands.clone(), Some(EMBOLDENING));
+        thicker.expect("an outline around one that can be drawn can be drawn")
+    }
+
+    /// Nothing, if it has no size that can be drawn.
+    fn new(commands: Vec<Command>, stroke: Option<f32>) -> Option<Self> {
+        let outline = Self { commands, stroke, size: 0.0 };
+        let [from, to] = outline.bounds(&Transform::IDENTITY);
+        let [width, height] = [to[0] - from[0], to[1] - from[1]];
+        let size = width.max(height).max(LEAST_SIZE);
+        (width > 0.0 && height > 0.0 && size.is_finite()).then_some(Self { size, ..outline })
     }
 
     /// How much of each pixel the symbol covers, from 0 to 255, row by row.
@@ -79,8 +88,7 @@ impl Outline {
 
     /// From sizes of the font to pixels.
     fn placed(&self, pose: &Pose, side: usize) -> Transform {
-        let [from, to] = self.bounds(&Transform::IDENTITY);
-        let size = pose.scale / (to[0] - from[0]).max(to[1] - from[1]).max(LEAST_SIZE);
+        let size = pose.scale / self.size;
         let (sin, cos) = pose.rotation.sin_cos();
         let slant = if pose.is_slant { SLANT } else { 0.0 };
         // Turned, enlarged, then sheared: x' = s (x cos − y sin), y' = s (x sin + y cos) + slant · x'.
