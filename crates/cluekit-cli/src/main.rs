@@ -18,7 +18,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[command(
     name = "clue",
     version,
-    after_help = "Start here:\n  clue demo                               the whole story in under a minute, nothing to download\n  \
+    after_help = "Start here:\n  clue demo                               the whole story in two minutes, nothing to download\n  \
                   clue train credit --out runs/credit     train a Bayesian network and a VAE\n  \
                   clue rank runs/credit --top 10          the inputs that the model is least sure about\n  \
                   clue explain runs/credit --method clue  what would make it sure about them\n  \

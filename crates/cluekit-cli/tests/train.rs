@@ -4,10 +4,8 @@
 
 mod common;
 
-use common::{clue, files_of, json, ok, small, train, write_bars, write_heat};
+use common::{clue, files_of, interrupted, json, ok, small, train, write_bars, write_heat};
 use std::path::Path;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 #[test]
 fn one_thread_and_two_write_the_same_bytes() {
@@ -34,41 +32,6 @@ fn another_seed_writes_other_weights() {
     assert_ne!(weights[0], weights[1]);
 }
 
-/// Kills a run with SIGKILL again and again, resuming it each time, until it gets through.
-fn interrupted(run: &Path, settings: &[&str]) -> usize {
-    let mut kills = 0;
-    let deadline = Instant::now() + Duration::from_secs(240);
-    loop {
-        let mut command = train(run, settings);
-        if run.join("run.toml").exists() {
-            command.arg("--resume");
-        }
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Each attempt lives a little longer than the one before, so the kills fall on different moments.
-        let patience = Duration::from_millis(60 + 40 * kills as u64);
-        let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break Some(status);
-            }
-            if begun.elapsed() > patience {
-                child.kill().unwrap();
-                child.wait().unwrap();
-                break None;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        };
-        match status {
-            Some(status) => {
-                assert!(status.success(), "a resumed run failed after {kills} kills");
-                return kills;
-            }
-            None => kills += 1,
-        }
-        assert!(Instant::now() < deadline, "the run never got through");
-    }
-}
-
 #[test]
 fn a_run_killed_again_and_again_ends_with_the_bytes_of_an_unbroken_one() {
     for kind in ["bayesian", "ensemble", "dropout"] {
@@ -77,7 +40,7 @@ fn a_run_killed_again_and_again_ends_with_the_bytes_of_an_unbroken_one() {
         let settings = [kind.as_str(), "generative.fit.epochs=30", "predictor.fit.epochs=12", "predictor.samples=8"];
         let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
         ok(&mut train(&whole, &settings));
-        let kills = interrupted(&broken, &settings);
+        let kills = interrupted(&broken, || train(&broken, &settings));
         assert!(kills > 0, "the run was too quick to be killed");
         assert!(files_of(&whole) == files_of(&broken), "{kind}: the bytes differ after {kills} kills");
     }
@@ -199,10 +162,14 @@ fn images_train_a_convolutional_vae() {
 }
 
 #[test]
-fn the_demo_draws_its_picture() {
+fn the_demo_explains_with_every_method_and_writes_its_page() {
     let folder = tempfile::tempdir().unwrap();
-    let output = ok(clue().args(["demo", "--quiet", "--out"]).arg(folder.path().join("demo")));
-    assert!(output.contains("least sure about"), "{output}");
-    let picture = std::fs::read_to_string(folder.path().join("demo/uncertainty.svg")).unwrap();
-    assert!(picture.starts_with("<svg") && picture.contains("two moons"));
+    let demo = || ok(clue().args(["demo", "--quick", "--quiet", "--out"]).arg(folder.path().join("demo")));
+    let output = demo();
+    let page = std::fs::read_to_string(folder.path().join("demo/demo.html")).unwrap();
+    for method in ["CLUE", "δ-CLUE", "∇-CLUE", "GLAM-CLUE"] {
+        assert!(output.contains(&format!("\n{method}")), "{method}: {output}");
+        assert!(page.contains(&format!("<h2>{method}</h2>")), "{method}");
+    }
+    assert!(page.matches("<img").count() > 2 + 3 * 3 && !page.contains("=\"http"));
 }

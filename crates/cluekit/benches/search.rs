@@ -8,6 +8,7 @@
 use cluekit::Seed;
 use cluekit::data::{Constraints, Feature, Image, Kind, Scaling, Schema, Target, Task};
 use cluekit::model::mlp::{Head, Mlp};
+use cluekit::model::network::Network;
 use cluekit::model::parameters::Parameters;
 use cluekit::model::plan::Plan;
 use cluekit::model::stacked::{Stacked, stack};
@@ -37,7 +38,7 @@ impl Bench {
         let mlp = Mlp::new(schema.width(), &plan.predictor.hidden, head, 0.0);
         let member = |i| Parameters::initial(mlp.layout().clone(), &mut Seed(0).numbered("predictor", i)).values;
         let members: Vec<Vec<f32>> = (0..plan.predictor.samples as u64).map(member).collect();
-        let predictor = Stacked::new(&stack(&members, mlp.layout()), head).unwrap();
+        let predictor = Stacked::new(&stack(&members, mlp.layout()), &Network::Mlp(mlp)).unwrap();
         Self { name, vae: Vae::new(network, &parameters), predictor, schema }
     }
 

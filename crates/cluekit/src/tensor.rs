@@ -68,13 +68,23 @@ pub fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
     weight.matmul(x.transpose()).transpose() + bias.unsqueeze()
 }
 
+/// Convolution with an odd square kernel that keeps both sides, or divides them by `stride`, rounding up.
+///
+/// # Shapes
+/// - `x`: `[rows, in, height, width]`, `weight`: `[out, in, side, side]`, `bias`: `[out]`
+/// - returns: `[rows, out, ⌈height / stride⌉, ⌈width / stride⌉]`
+pub fn convolution(x: Tensor<4>, weight: Tensor<4>, bias: Option<Tensor<1>>, stride: usize) -> Tensor<4> {
+    let padding = weight.dims()[3] / 2;
+    module::conv2d(x, weight, bias, ConvOptions::new([stride; 2], [padding; 2], [1, 1], 1))
+}
+
 /// Convolution with a 3 × 3 kernel that halves both sides, rounding up.
 ///
 /// # Shapes
 /// - `x`: `[rows, in, height, width]`, `weight`: `[out, in, 3, 3]`, `bias`: `[out]`
 /// - returns: `[rows, out, ⌈height / 2⌉, ⌈width / 2⌉]`
 pub fn halving_convolution(x: Tensor<4>, weight: Tensor<4>, bias: Tensor<1>) -> Tensor<4> {
-    module::conv2d(x, weight, Some(bias), ConvOptions::new([2, 2], [1, 1], [1, 1], 1))
+    convolution(x, weight, Some(bias), 2)
 }
 
 /// The transpose of [`halving_convolution`]: doubles both sides, up to the given size.

@@ -6,8 +6,10 @@ mod common;
 use cluekit::Seed;
 use cluekit::data::{Constraints, Feature, Image, Kind, Scaling, Schema, Target, Targets, Task};
 use cluekit::model::mlp::{Head, Mlp, negative_log_likelihood};
+use cluekit::model::network::Network;
 use cluekit::model::parameters::{Layout, Parameters, Weights};
 use cluekit::model::plan::Architecture;
+use cluekit::model::resnet::ResNet;
 use cluekit::model::stacked::{Stacked, stack};
 use cluekit::model::training::{Batch, Trainable};
 use cluekit::model::vae::likelihood::Likelihood;
@@ -89,14 +91,19 @@ fn check_loss(network: &impl Trainable, batch: &Batch) {
     // The same stream for each evaluation: the noise stays, the parameters move.
     let loss = |weights: &Weights| network.loss(weights, batch, &mut Seed(7).stream("noise")).unwrap();
     let tracked = Weights::tracked(&parameters);
-    let gradient = tracked.gradient(&loss(&tracked));
+    let mut gradient = tracked.gradient(&loss(&tracked));
     for entry in layout.entries() {
+        // Running statistics are led by a number that stays 0.
+        if entry.is_statistic {
+            gradient[entry.range()].fill(0.0);
+            continue;
+        }
         let matters = gradient[entry.range()].iter().any(|g| g.abs() > 1e-4);
         assert!(matters, "the loss does not depend on {}", entry.name);
     }
     assert_gradient(&format!("{:?}", layout.entries()), &parameters.values, &gradient, |theta| {
         let moved = Parameters::new(layout.clone(), theta.to_vec()).unwrap();
-        f64::from(scalar(loss(&Weights::frozen(&moved))))
+        f64::from(scalar(loss(&Weights::tracked(&moved))))
     });
 }
 
@@ -174,11 +181,40 @@ fn rows_of(x: Tensor<2>) -> Batch {
 }
 
 fn residual() -> VaeShape {
-    VaeShape { architecture: Architecture::Residual, latent: 2, width: 6, depth: 2, channels: vec![] }
+    VaeShape {
+        architecture: Architecture::Residual,
+        latent: 2,
+        low_latent: 0,
+        width: 6,
+        depth: 2,
+        blocks: 0,
+        channels: vec![],
+    }
 }
 
 fn convolution() -> VaeShape {
-    VaeShape { architecture: Architecture::Convolution, latent: 2, width: 6, depth: 0, channels: vec![2, 3] }
+    VaeShape {
+        architecture: Architecture::Convolution,
+        latent: 2,
+        low_latent: 0,
+        width: 6,
+        depth: 0,
+        blocks: 0,
+        channels: vec![2, 3],
+    }
+}
+
+fn ladder() -> VaeShape {
+    let (latent, low_latent) = (1, 1);
+    VaeShape {
+        architecture: Architecture::Ladder,
+        latent,
+        low_latent,
+        width: 6,
+        depth: 1,
+        blocks: 1,
+        channels: vec![2, 3],
+    }
 }
 
 #[test]
@@ -208,6 +244,24 @@ fn the_loss_of_a_convolutional_vae_has_its_derivatives_for_odd_sizes() {
 }
 
 #[test]
+fn the_loss_of_a_ladder_has_its_derivatives_for_odd_sizes() {
+    for (channels, height, width) in [(1, 5, 6), (3, 7, 4)] {
+        let network = VaeNetwork::new(&ladder(), &images(channels, height, width)).unwrap();
+        check_loss(&network, &rows_of(pixels(2, channels * height * width)));
+    }
+}
+
+#[test]
+fn the_loss_of_a_residual_network_has_its_derivatives() {
+    for (channels, height, width, blocks) in [(1, 5, 6, 2), (3, 4, 4, 1)] {
+        let image = Image { channels, height, width, maximum: 255.0 };
+        let network = ResNet::new(&image, &[3, 4], blocks, Head::Classes(3));
+        let batch = Batch { x: pixels(6, channels * height * width), y: Targets::Classes(vec![2, 0, 1, 2, 1, 0]) };
+        check_loss(&network, &batch);
+    }
+}
+
+#[test]
 fn likelihoods_have_the_derivatives_of_the_decoders_outputs_and_variances() {
     let likelihood = Likelihood::of(&mixed());
     let (x, variances, outputs) = (mixed_rows(), normals(4, 31), normals(39, 32));
@@ -229,7 +283,7 @@ fn likelihoods_have_the_derivatives_of_the_decoders_outputs_and_variances() {
 fn stacked(head: Head, samples: usize) -> Stacked {
     let network = Mlp::new(3, &[6, 5], head, 0.0);
     let networks: Vec<Vec<f32>> = (0..samples).map(|s| normals(network.layout().len(), 40 + s as u64)).collect();
-    Stacked::new(&stack(&networks, network.layout()), head).unwrap()
+    Stacked::new(&stack(&networks, network.layout()), &Network::Mlp(network)).unwrap()
 }
 
 /// Checks every kind of uncertainty as a function of `at`, `[rows, columns]`.
@@ -254,6 +308,22 @@ fn uncertainty_has_its_derivatives_by_the_input() {
 }
 
 #[test]
+fn uncertainty_of_residual_networks_has_its_derivatives_by_the_input() {
+    let network = ResNet::new(&Image { channels: 1, height: 4, width: 5, maximum: 1.0 }, &[3, 4], 2, Head::Classes(3));
+    let member = |s: u64| {
+        let draws = normals(network.layout().len(), 70 + s);
+        let mut parameters = Parameters::initial(network.layout().clone(), &mut Seed(s).stream("init"));
+        // Statistics and shifts away from where they start; variances stay positive.
+        parameters.values.iter_mut().zip(draws).for_each(|(value, draw)| *value += 0.1 * draw);
+        parameters.values
+    };
+    let members: Vec<Vec<f32>> = (0..3).map(member).collect();
+    let predictor = Stacked::new(&stack(&members, network.layout()), &Network::ResNet(network)).unwrap();
+    let x = values(pixels(2, 20));
+    check_uncertainty(&x, 20, |x| predictor.predict(x).unwrap());
+}
+
+#[test]
 fn uncertainty_has_its_derivatives_by_the_latent_code() {
     // Two numbers and a binary feature, so that decoding is more than the network's own output.
     let network = VaeNetwork::new(&residual(), &schema(None, vec![number(), number(), one_of(2)])).unwrap();
@@ -267,7 +337,7 @@ fn uncertainty_has_its_derivatives_by_the_latent_code() {
 
 #[test]
 fn decoding_to_pixels_and_categories_has_its_derivatives_by_the_latent_code() {
-    for (shape, schema) in [(residual(), mixed()), (convolution(), images(3, 7, 4))] {
+    for (shape, schema) in [(residual(), mixed()), (convolution(), images(3, 7, 4)), (ladder(), images(3, 7, 4))] {
         let network = VaeNetwork::new(&shape, &schema).unwrap();
         let values = normals(network.layout().len(), 60).iter().map(|draw| 0.5 * draw).collect();
         let vae = Vae::new(network.clone(), &Parameters::new(network.layout().clone(), values).unwrap());
@@ -281,7 +351,8 @@ fn one_layer(weights: &[f32], samples: usize, head: Head) -> Stacked {
     layout.push("layers.0.weight", &[samples, head.outputs(), 2]);
     layout.push("layers.0.bias", &[samples, head.outputs()]);
     let values = [weights, &vec![0.0; samples * head.outputs()]].concat();
-    Stacked::new(&Parameters::new(Arc::new(layout), values).unwrap(), head).unwrap()
+    let network = Network::Mlp(Mlp::new(2, &[], head, 0.0));
+    Stacked::new(&Parameters::new(Arc::new(layout), values).unwrap(), &network).unwrap()
 }
 
 /// Total, aleatoric and epistemic uncertainty of one row with their gradients, all of which must be finite.
@@ -377,11 +448,18 @@ fn likelihoods_of_extreme_outputs_have_finite_gradients() {
 
 #[test]
 fn the_loss_of_a_vae_with_extreme_weights_has_a_finite_gradient() {
-    for (shape, schema, x) in [(residual(), mixed(), mixed_rows()), (convolution(), images(1, 5, 6), pixels(2, 30))] {
+    // A ladder multiplies more weights with each other, so they need not be as extreme.
+    for (shape, schema, x, scale) in [
+        (residual(), mixed(), mixed_rows(), 10.0),
+        (convolution(), images(1, 5, 6), pixels(2, 30), 10.0),
+        (ladder(), images(1, 5, 6), pixels(2, 30), 3.0),
+    ] {
         let network = VaeNetwork::new(&shape, &schema).unwrap();
-        // The encoder's log-variances run into their bound of ±12.
-        let values = normals(network.layout().len(), 71).iter().map(|draw| 10.0 * draw).collect();
+        let values = normals(network.layout().len(), 71).iter().map(|draw| scale * draw).collect();
         let weights = Weights::tracked(&Parameters::new(network.layout().clone(), values).unwrap());
+        // The encoder's log-variances run into their bound of ±12.
+        let variances = cluekit::tensor::values(network.encode(&weights, x.clone()).log_variance);
+        assert!(variances.iter().any(|v| v.abs() >= 12.0), "{variances:?}");
         let loss = network.loss(&weights, &rows_of(x), &mut Seed(7).stream("noise")).unwrap();
         let gradient = weights.gradient(&loss);
         assert!(scalar(loss).is_finite() && gradient.iter().all(|g| g.is_finite()), "{gradient:?}");

@@ -99,6 +99,19 @@ fn a_foreign_classifier_says_what_numpy_says() {
 }
 
 #[test]
+fn foreign_residual_networks_say_what_numpy_says() {
+    let (folder, schema, expected) = open("symbols");
+    let predictor = folder.predictor(&schema).unwrap();
+    assert_eq!((predictor.samples(), predictor.inputs(), predictor.head()), (2, 30, Head::Classes(2)));
+    let x = matrix(&expected["x"]);
+    let Predictive::Classes { log_probabilities } = predictor.predict(&x).unwrap() else { panic!("classes") };
+    assert_close("log-probabilities", &values(log_probabilities), &expected["log_probabilities"]);
+    let samples = Samples { x: values(x), width: 30, y: Targets::Classes(vec![0; 4]) };
+    let predictions = predict(&predictor, &samples, &schema.target.task).unwrap();
+    assert_uncertainty(&predictions, &expected);
+}
+
+#[test]
 fn a_foreign_regression_says_what_numpy_says_in_the_datas_unit() {
     let (folder, schema, expected) = open("regression");
     let predictor = folder.predictor(&schema).unwrap();
@@ -116,12 +129,35 @@ fn a_foreign_regression_says_what_numpy_says_in_the_datas_unit() {
 }
 
 /// The folders with the shape of their VAE, which loading has to find out by itself.
-fn vaes() -> [(&'static str, VaeShape); 3] {
-    let residual =
-        |width, depth| VaeShape { architecture: Architecture::Residual, latent: 2, width, depth, channels: vec![] };
-    let convolution =
-        VaeShape { architecture: Architecture::Convolution, latent: 2, width: 6, depth: 0, channels: vec![2, 4] };
-    [("mixed", residual(5, 2)), ("regression", residual(4, 1)), ("image", convolution)]
+fn vaes() -> [(&'static str, VaeShape); 4] {
+    let residual = |width, depth| VaeShape {
+        architecture: Architecture::Residual,
+        latent: 2,
+        low_latent: 0,
+        width,
+        depth,
+        blocks: 0,
+        channels: vec![],
+    };
+    let convolution = VaeShape {
+        architecture: Architecture::Convolution,
+        latent: 2,
+        low_latent: 0,
+        width: 6,
+        depth: 0,
+        blocks: 0,
+        channels: vec![2, 4],
+    };
+    let ladder = VaeShape {
+        architecture: Architecture::Ladder,
+        latent: 1,
+        low_latent: 1,
+        width: 5,
+        depth: 1,
+        blocks: 1,
+        channels: vec![2, 3],
+    };
+    [("mixed", residual(5, 2)), ("regression", residual(4, 1)), ("image", convolution), ("symbols", ladder)]
 }
 
 #[test]
@@ -129,7 +165,7 @@ fn foreign_vaes_encode_and_decode_as_numpy_does() {
     for (name, shape) in vaes() {
         let (folder, schema, expected) = open(name);
         let vae = folder.generative(&schema).unwrap();
-        assert_eq!(vae.latent(), shape.latent);
+        assert_eq!(vae.latent(), shape.latent + shape.low_latent);
         let mean = vae.encode(&matrix(&expected["x"])).unwrap();
         assert_close(&format!("{name}: code"), &values(mean), &expected["code_mean"]);
         let decoded = vae.decode(&matrix(&expected["z"])).unwrap();
@@ -161,7 +197,12 @@ fn the_elbo_is_that_of_numpy_where_no_noise_enters() {
     for (name, _) in vaes() {
         let (_, schema, expected) = open(name);
         // A decoder that does not listen to z: the draw of z no longer matters, everything else does.
-        let deaf = Damaged::copy(name).arrays("generative", |arrays| arrays["decoder.input.weight"].data.fill(0));
+        let deaf = Damaged::copy(name).arrays("generative", |arrays| {
+            let hears =
+                |name: &str| ["input", "low", "code"].iter().any(|part| name.ends_with(&format!("{part}.weight")));
+            let ears = arrays.0.iter_mut().filter(|(name, _)| name.starts_with("decoder") && hears(name));
+            ears.for_each(|(_, array)| array.data.fill(0));
+        });
         let vae = deaf.run().generative(&schema).unwrap();
         for seed in 0..2 {
             let elbo = vae.elbo(&matrix(&expected["x"]), &mut Seed(seed).stream("z"));
@@ -319,12 +360,14 @@ fn names_in(folder: &str, file: &str) -> Vec<String> {
 }
 
 /// Every weights file of the reference: folder and model.
-const WEIGHTS: [(&str, &str); 5] = [
+const WEIGHTS: [(&str, &str); 7] = [
     ("mixed", "predictor"),
     ("mixed", "generative"),
     ("regression", "predictor"),
     ("regression", "generative"),
     ("image", "generative"),
+    ("symbols", "predictor"),
+    ("symbols", "generative"),
 ];
 
 #[track_caller]
@@ -344,7 +387,8 @@ fn an_undamaged_copy_loads() {
 /// Loading finds out depth and widths from these arrays.
 fn gives_the_shape(name: &str) -> bool {
     let residual = name.starts_with("encoder.blocks.") || name == "decoder.input.weight";
-    let numbered = name.starts_with("layers.") || name.starts_with("encoder.convolutions.");
+    let prefixes = ["layers.", "encoder.convolutions.", "groups.", "encoder.groups.", "encoder.low."];
+    let numbered = prefixes.iter().any(|prefix| name.starts_with(prefix));
     (residual || numbered) && name.ends_with(".weight")
 }
 
@@ -370,6 +414,31 @@ fn a_missing_array_is_named() {
 #[test]
 fn a_missing_array_that_gives_the_shape_is_named() {
     assert_missed(gives_the_shape);
+}
+
+#[test]
+fn a_negative_variance_of_a_norm_is_refused() {
+    let name = "groups.0.blocks.1.first.norm.variance";
+    let damaged = Damaged::copy("symbols").arrays("predictor", |arrays| {
+        arrays[name].data[..4].copy_from_slice(&(-0.5f32).to_le_bytes());
+    });
+    assert_says(&damaged.problem("predictor"), &["predictor.safetensors", name, "-0.5", "train it again"]);
+}
+
+#[test]
+fn a_file_that_asks_for_more_blocks_than_it_has_arrays_is_refused_at_once() {
+    let array = |arrays: &mut Named, name: String| {
+        arrays.0.insert(name, Array { kind: Dtype::F32, shape: vec![1], data: vec![0; 4] });
+    };
+    for (model, prefix) in [("predictor", "groups"), ("generative", "encoder.groups")] {
+        let damaged = Damaged::copy("symbols").arrays(model, |arrays| {
+            for i in 0..3000 {
+                array(arrays, format!("{prefix}.{i}.more"));
+                array(arrays, format!("{prefix}.0.blocks.{i}.more"));
+            }
+        });
+        assert_says(&damaged.problem(model), &[&format!("{model}.safetensors"), "does not fit its model"]);
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ use cluekit::error::Result;
 use cluekit::explanation::{Explanation, StopReason};
 use cluekit::model::adam::Adam;
 use cluekit::model::mlp::{Head, Mlp};
+use cluekit::model::network::Network;
 use cluekit::model::parameters::Parameters;
 use cluekit::model::plan::Architecture;
 use cluekit::model::stacked::{Stacked, stack};
@@ -83,8 +84,15 @@ struct Origin {
 impl World {
     fn new(task: Task) -> Self {
         let schema = schema();
-        let shape =
-            VaeShape { architecture: Architecture::Residual, latent: LATENT, width: 8, depth: 2, channels: vec![] };
+        let shape = VaeShape {
+            architecture: Architecture::Residual,
+            latent: LATENT,
+            low_latent: 0,
+            width: 8,
+            depth: 2,
+            blocks: 0,
+            channels: vec![],
+        };
         let network = VaeNetwork::new(&shape, &schema).unwrap();
         let weights = normals(network.layout().len(), 1).iter().map(|draw| 0.4 * draw).collect();
         let parameters = Parameters::new(network.layout().clone(), weights).unwrap();
@@ -92,7 +100,7 @@ impl World {
         let mlp = Mlp::new(schema.width(), &[12], head, 0.0);
         let member = |s: u64| normals(mlp.layout().len(), 10 + s).iter().map(|draw| 0.6 * draw).collect::<Vec<f32>>();
         let members: Vec<Vec<f32>> = (0..3).map(member).collect();
-        let predictor = Stacked::new(&stack(&members, mlp.layout()), head).unwrap();
+        let predictor = Stacked::new(&stack(&members, mlp.layout()), &Network::Mlp(mlp)).unwrap();
         Self { vae: Vae::new(network, &parameters), predictor, task, x: normals(schema.width(), 20) }
     }
 

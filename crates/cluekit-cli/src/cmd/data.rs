@@ -1,11 +1,14 @@
 //! `clue data`: which datasets are known, what they are, and where they lie.
 
+mod make;
+
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use cluekit::data::DataDir;
 use cluekit::data::catalogue::{self, Entry, RemoteFile};
 use cluekit::data::fetch::{self, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use make::MakeArgs;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +27,7 @@ pub struct DataArgs {
 pub enum DataCommand {
     /// List the datasets that are known by name, and say which of them are on this machine.
     #[command(
-        after_help = "Example:\n  clue data list\n\nYour own .csv, .parquet, .npy and .npz files need no entry here: \
+        after_help = "Example:\n  clue data list\n\nYour own .csv, .parquet, .npy, .npz and .h5py files need no entry here: \
                             give their path to `clue train`."
     )]
     List {
@@ -47,6 +50,8 @@ pub enum DataCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Make a file of symbols: letters in many fonts, with everything that made them.
+    Make(MakeArgs),
     /// Download the files of a dataset that are not there yet, check them, and print where they lie.
     #[command(after_help = "Examples:\n  clue data fetch mnist\n  clue data fetch mnist --data ~/datasets\n\n\
                             A download that was interrupted goes on where it stopped.")]
@@ -81,6 +86,7 @@ pub fn run(args: DataArgs, quiet: bool) -> Result<ExitCode> {
         DataCommand::Show { name, place, json } => {
             show(&catalogue::find(&name)?, &place.directory(), json, &mut out)?;
         }
+        DataCommand::Make(args) => make::run(&args, &mut out)?,
         DataCommand::Fetch { name, place } => fetch(&catalogue::find(&name)?, &place.directory(), quiet, &mut out)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -259,7 +265,8 @@ mod tests {
         assert_eq!(document["found"], serde_json::json!([null, null, null, null]));
         let text = printed(|out| list(&directory, true, out));
         let document: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(document["datasets"][1]["name"], "mnist");
+        let names: Vec<_> = document["datasets"].as_array().unwrap().iter().map(|entry| &entry["name"]).collect();
+        assert_eq!(names[..2], ["moons", "synbols-small"]);
     }
 
     #[test]

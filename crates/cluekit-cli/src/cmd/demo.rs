@@ -1,30 +1,56 @@
-//! `clue demo`: the whole story on a built-in dataset.
+//! `clue demo`: the whole story on symbols that are made on the spot.
 
+use super::explain::document::tally;
+use super::glam::apply::{encoded, proposals};
+use super::glam::groups::GroupArgs;
+use super::glam::studio::{CostArgs, Studio};
+use super::measure::reconstructions;
 use super::rank::most_uncertain;
+use super::run::RunArgs;
 use crate::progress::Bar;
 use crate::table::table;
 use anyhow::{Result, bail};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::data::{self, DataDir, Dataset, Request, Samples, Targets};
+use cluekit::amortise::{Ask, LearnFrom, Method, Pair, Recipe, Scheme, Workshop};
+use cluekit::data::{self, DataDir, Image, Request, Samples, Targets};
+use cluekit::distance::Distance;
+use cluekit::explanation::Explanation;
+use cluekit::measure::{PredictorHealth, predictor_health};
+use cluekit::model::Generative;
 use cluekit::model::pipeline::train_run;
 use cluekit::model::plan::Plan;
-use cluekit::model::stacked::Stacked;
 use cluekit::model::store::files::write_whole;
 use cluekit::model::store::run::{Record, RunFolder};
 use cluekit::prediction::{Prediction, predict};
-use cluekit::report::{Plane, PlanePoint, plane_picture};
+use cluekit::report::{Page, contact_sheet, strip};
+use cluekit::search::{Background, Convergence, Delta, DiversityTerm, Inputs, LatentBall, Ordinary, Search, Weighted};
+use cluekit::tensor::{tensor, values};
 use cluekit::uncertainty::Uncertainty;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
-/// Points on each side of the picture's grid.
-const GRID: usize = 80;
-/// How many of the most uncertain points are listed and ringed.
-const TOP: usize = 10;
+/// The dataset, and a small part of it.
+const DATASET: &str = "synbols-demo";
+const QUICK: &str = "synbols-demo:1000";
+/// How many of the most uncertain letters are listed, and how many of these are explained.
+const TOP: usize = 8;
+const EXPLAINED: usize = 3;
+/// Clues for each of them by δ-CLUE and ∇-CLUE.
+const CLUES: usize = 6;
+/// Steps of search behind a translation.
+const REFINED: usize = 5;
+/// Letters on the sheet.
+const SHEET: usize = 64;
+/// δ of δ-CLUE and ∇-CLUE, λ_D of ∇-CLUE, and λ_x of all searches.
+const DELTA: f32 = 3.0;
+const DIVERSITY: f32 = 1.0;
+const COST: CostArgs = CostArgs { lambda_x: 0.03, distance: Distance::L1, threshold: None, anchored: false };
 
-/// See the whole story on two moons: train, find where the model is unsure, draw it.
+/// See the whole story on letters that are drawn on the spot: train, find where the model is unsure, explain it with
+/// all four methods, and write a page with pictures. Nothing is downloaded.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  clue demo --out runs/demo")]
 pub struct DemoArgs {
@@ -34,95 +60,323 @@ pub struct DemoArgs {
     /// Where all randomness comes from.
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: u64,
+    /// Train on fewer letters: rough models, in a fraction of the time.
+    #[arg(long)]
+    quick: bool,
 }
 
 /// Runs `clue demo`.
 pub fn run(args: DemoArgs, quiet: bool) -> Result<ExitCode> {
-    let seed = Seed(args.seed);
-    let request = Request { seed, ..Request::new("moons") };
-    let dataset = data::load(&request, None, &DataDir::locate(None))?;
-    tracing::info!("Two moons: {} points to learn from, two classes that almost touch.", dataset.train.len());
-    let plan = Plan::for_data(&dataset.schema, dataset.train.len());
-    let record = Record::new(request, vec![], plan.clone(), seed);
-    let folder = RunFolder::at(&args.out);
-    if folder.occupied_by().is_some() && !folder.record().is_ok_and(|old| old.dataset.name == "moons") {
-        bail!("{} holds something else than a demo; choose another folder with --out", args.out.display());
-    }
-    folder.clear()?;
-    folder.begin(&record, &dataset.schema)?;
-    tracing::info!("Training a VAE, then {} draws of a Bayesian network …", plan.predictor.samples);
-    train_run(&folder, &record, &dataset, &mut Bar::new(quiet))?;
-    let predictor = folder.predictor(&dataset.schema)?;
-    let predictions = predict(&predictor, &dataset.test, &dataset.schema.target.task)?;
-    let top = most_uncertain(&predictions, Uncertainty::Total, TOP);
+    let begun = Instant::now();
+    let folder = train(&args, quiet)?;
+    let args = RunArgs { run: folder.path().to_owned(), data: None };
+    let demo = Demo::open(&args, quiet)?;
     let mut out = std::io::stdout().lock();
-    writeln!(
-        out,
-        "The {TOP} test points that the model is least sure about (uncertainty in nats, at most ln 2 = 0.693):\n"
-    )?;
-    out.write_all(ranking(&dataset, &predictions, &top).as_bytes())?;
-    let picture = folder.file("uncertainty.svg");
-    write_whole(&picture, draw(&dataset, &predictor, &top)?.as_bytes())?;
-    writeln!(out, "\nThe picture: {}", picture.display())?;
-    writeln!(
-        out,
-        "More: clue explain {0} --method clue, clue rank {0}, clue measure {0}; with your own data: clue train --help",
-        args.out.display()
-    )?;
+    let mut page = demo.introduce(&mut out)?;
+    for chapter in [Chapter::Clue, Chapter::DeltaClue, Chapter::NablaClue, Chapter::GlamClue] {
+        tracing::info!("{} …", chapter.name());
+        page = demo.tell(chapter, page, &mut out)?;
+    }
+    let file = folder.file("demo.html");
+    let more = next_steps(folder.path());
+    let page = page.heading("And now").text("The same with more to see, and with your own data:").commands(&more);
+    write_whole(&file, page.html().as_bytes())?;
+    writeln!(out, "\nThe page with the pictures: {} ({:.0} s)", file.display(), begun.elapsed().as_secs_f64())?;
+    writeln!(out, "Next:\n  {}", more.join("\n  "))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn ranking(dataset: &Dataset, predictions: &[Prediction], top: &[usize]) -> String {
-    let classes = dataset.schema.target.task.classes();
-    let target = |i: usize| match &dataset.test.y {
-        Targets::Classes(labels) => classes[labels[i] as usize].clone(),
-        Targets::Values(_) => String::new(),
-    };
-    let rows: Vec<Vec<String>> = top
-        .iter()
-        .map(|&i| {
-            let (place, says) = (dataset.schema.decode_row(dataset.test.row(i)), &predictions[i]);
-            let amounts = says.uncertainty;
-            let mut row = vec![i.to_string()];
-            row.extend(place.iter().map(ToString::to_string));
-            row.extend([amounts.total, amounts.aleatoric, amounts.epistemic].map(|amount| format!("{amount:.3}")));
-            row.extend([classes[says.label()].clone(), target(i)]);
-            row
-        })
-        .collect();
-    table(&["index", "x1", "x2", "total", "aleatoric", "epistemic", "predicted", "target"], &rows)
+fn next_steps(run: &Path) -> Vec<String> {
+    let run = run.display();
+    vec![
+        format!("clue explain {run} --method nabla --top 4 --out clues"),
+        format!("clue glam compare {run}"),
+        "clue train --help".into(),
+    ]
 }
 
-/// The plane with the data on it, coloured by how unsure the model is.
-fn draw(dataset: &Dataset, predictor: &Stacked, top: &[usize]) -> Result<String> {
-    let (x, y) = ((-2.0, 3.0), (-1.5, 2.0));
-    let at = |range: (f64, f64), i: usize| range.0 + (range.1 - range.0) * (i as f64 + 0.5) / GRID as f64;
-    let scalings: Vec<_> = dataset.schema.features.iter().filter_map(|feature| feature.kind.scaling()).collect();
-    let cells =
-        (0..GRID * GRID).flat_map(|i| [scalings[0].encode(at(x, i % GRID)), scalings[1].encode(at(y, i / GRID))]);
-    let grid = Samples { x: cells.collect(), width: 2, y: Targets::Classes(vec![0; GRID * GRID]) };
-    let says = predict(predictor, &grid, &dataset.schema.target.task)?;
-    let values: Vec<f64> = says.iter().map(|prediction| f64::from(prediction.uncertainty.total)).collect();
-    let Targets::Classes(labels) = &dataset.test.y else { unreachable!("two moons have two classes") };
-    let points: Vec<PlanePoint> = labels
-        .iter()
-        .enumerate()
-        .map(|(i, &class)| {
-            let row = dataset.test.row(i);
-            PlanePoint { x: scalings[0].decode(row[0]), y: scalings[1].decode(row[1]), class }
-        })
-        .collect();
-    Ok(plane_picture(&Plane {
-        title: "Where a Bayesian network is unsure about two moons",
-        labels: ["x1", "x2"],
-        values: &values,
-        columns: GRID,
-        rows: GRID,
-        x,
-        y,
-        quantity: "total uncertainty (nats)",
-        points: &points,
-        classes: dataset.schema.target.task.classes(),
-        highlighted: top,
-    })?)
+/// Makes the letters and trains both models on them.
+fn train(args: &DemoArgs, quiet: bool) -> Result<RunFolder> {
+    let seed = Seed(args.seed);
+    let request = Request { seed, ..Request::new(if args.quick { QUICK } else { DATASET }) };
+    let folder = RunFolder::at(&args.out);
+    if folder.occupied_by().is_some() && !folder.file("demo.html").exists() && !is_begun(&folder) {
+        bail!("{} holds something else than a demo; choose another folder with --out", args.out.display());
+    }
+    let dataset = data::load(&request, None, &DataDir::locate(None))?;
+    let letters = dataset.schema.target.task.classes().join(" ");
+    tracing::info!(
+        "{} letters drawn: {letters}, turned and moved, in many fonts, black on white or white on black",
+        dataset.train.len() + dataset.test.len()
+    );
+    let plan = Plan::for_dataset(&dataset);
+    let record = Record::new(request, vec![], plan.clone(), seed);
+    folder.clear()?;
+    folder.begin(&record, &dataset.schema)?;
+    tracing::info!(
+        "training a VAE, in whose latent space clues are searched, and {} residual networks, whose \
+         disagreement is uncertainty …",
+        plan.predictor.samples
+    );
+    train_run(&folder, &record, &dataset, &mut Bar::new(quiet))?;
+    Ok(folder)
+}
+
+/// Whether a demo was begun here and did not come to its page.
+fn is_begun(folder: &RunFolder) -> bool {
+    folder.record().is_ok_and(|old| {
+        let name = old.dataset.name.as_str();
+        [DATASET, QUICK].contains(&name) && Plan::named(name).is_ok_and(|plan| old.plan == Some(plan))
+    })
+}
+
+/// The methods, in the order in which they are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chapter {
+    Clue,
+    DeltaClue,
+    NablaClue,
+    GlamClue,
+}
+
+impl Chapter {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Clue => "CLUE",
+            Self::DeltaClue => "δ-CLUE",
+            Self::NablaClue => "∇-CLUE",
+            Self::GlamClue => "GLAM-CLUE",
+        }
+    }
+
+    /// What it does, for the page.
+    fn story(self) -> &'static str {
+        match self {
+            Self::Clue => {
+                "One search in the latent space from the letter itself: the least change after which the ensemble is sure. \
+                 Red was added, blue was taken away."
+            }
+            Self::DeltaClue => {
+                "Many searches that stay within a ball around the letter's latent code: several ways to become certain, \
+                 often as different letters."
+            }
+            Self::NablaClue => {
+                "The same, but the clues are held apart from each other while they are searched, so that fewer of them \
+                 repeat what another says."
+            }
+            Self::GlamClue => {
+                "Learned once, for a whole class: one change of the latent code for each cluster of its uncertain training \
+                 letters, since what helps white on black does not help black on white. Added to the codes of letters that \
+                 the models have not seen, it is where five steps of search begin, instead of thirty."
+            }
+        }
+    }
+}
+
+/// A trained demo with what its chapters share.
+struct Demo {
+    studio: Studio,
+    predictions: Vec<Prediction>,
+    top: Vec<usize>,
+    ordinary: Ordinary,
+    threshold: f32,
+    seed: Seed,
+    quiet: bool,
+}
+
+impl Demo {
+    fn open(args: &RunArgs, quiet: bool) -> Result<Self> {
+        let studio = Studio::open(args)?;
+        let predictions = predict(&studio.run.predictor, &studio.dataset.test, &studio.run.schema.target.task)?;
+        let top = most_uncertain(&predictions, Uncertainty::Total, TOP);
+        let (threshold, seed) = (studio.search(&COST)?.threshold, studio.run.record.seed);
+        let train = &studio.dataset.train;
+        let ordinary = Ordinary::among(&studio.models(), &train.x, train.width, seed)?;
+        Ok(Self { studio, predictions, top, ordinary, threshold, seed, quiet })
+    }
+
+    fn image(&self) -> &Image {
+        self.studio.run.schema.image.as_ref().expect("symbols are images")
+    }
+
+    fn classes(&self) -> &[String] {
+        self.studio.run.schema.target.task.classes()
+    }
+
+    fn test(&self) -> &Samples {
+        &self.studio.dataset.test
+    }
+
+    /// What there is before anything is explained: letters, models, uncertain letters.
+    fn introduce(&self, out: &mut dyn Write) -> Result<Page> {
+        let (run, test, task) = (&self.studio.run, self.test(), &self.studio.run.schema.target.task);
+        let count = run.predictor.samples();
+        let health = predictor_health(&run.predictor, &self.predictions, test, task, count)?;
+        let PredictorHealth::Classifier(health) = health else { unreachable!("letters are classes") };
+        let accuracy = format!("{:.1} %", 100.0 * (1.0 - health.error));
+        let spots = health.auroc_errors.map_or("–".into(), |auroc| format!("{auroc:.3}"));
+        writeln!(
+            out,
+            "{} letters that the models have not seen: {accuracy} right; uncertainty spots errors with AUROC {spots} \
+             (0.5 blind, 1 perfect).\n",
+            test.len()
+        )?;
+        writeln!(out, "The {TOP} letters that the ensemble is least sure about (nats):\n")?;
+        let (headings, rows) = self.ranking();
+        out.write_all(table(&headings, &rows).as_bytes())?;
+        writeln!(out)?;
+        let sheet: Vec<&[f32]> = (0..test.len().min(SHEET)).map(|row| test.row(row)).collect();
+        let page = Page::new(
+            "Why is the model uncertain, and what would make it certain?",
+            "A small ensemble of neural networks reads letters. Some of them it is not sure about. This page shows which, \
+             and how each would have to look for the ensemble to be sure.",
+        )
+        .heading("The letters")
+        .text(&format!(
+            "Drawn a moment ago: {} to learn from, {} to test on, in many fonts, turned and moved, white on black or black \
+             on white. Some of those to test on:",
+            self.studio.dataset.train.len(),
+            test.len()
+        ))
+        .png(&contact_sheet(&sheet, self.image(), 16, 2), "letters of the test set")
+        .heading("The models")
+        .text(&format!(
+            "{count} residual networks vote. Together they are right about {accuracy} of the letters to test on, and their \
+             uncertainty spots errors with an AUROC of {spots} (0.5 would be blind, 1 perfect). A VAE knows \
+             what letters look like; under each row of letters is what it makes of them:"
+        ))
+        .png(
+            &reconstructions(&self.studio.generative, test, self.image())?,
+            "rows of letters, each above the row of their reconstructions",
+        )
+        .heading("Where the ensemble is unsure")
+        .text(
+            "Total uncertainty is the entropy of the vote, in nats. Its aleatoric part is what every network alone is unsure \
+             about, its epistemic part is their disagreement. Below, those three are explained that the VAE knows best.",
+        )
+        .table(&headings, &rows);
+        Ok(page)
+    }
+
+    fn ranking(&self) -> ([&'static str; 6], Vec<Vec<String>>) {
+        let classes = self.classes();
+        let target = |i: usize| match &self.test().y {
+            Targets::Classes(labels) => classes[labels[i] as usize].clone(),
+            Targets::Values(_) => String::new(),
+        };
+        let row = |&i: &usize| {
+            let (says, amounts) = (&self.predictions[i], self.predictions[i].uncertainty);
+            let amounts = [amounts.total, amounts.aleatoric, amounts.epistemic].map(|amount| format!("{amount:.3}"));
+            [vec![i.to_string()], amounts.to_vec(), vec![classes[says.label()].clone(), target(i)]].concat()
+        };
+        (["index", "total", "aleatoric", "epistemic", "predicted", "is"], self.top.iter().map(row).collect())
+    }
+
+    /// Adds a method's chapter to the page, and prints what it found.
+    fn tell(&self, chapter: Chapter, page: Page, out: &mut dyn Write) -> Result<Page> {
+        let begun = Instant::now();
+        let (explanations, remark) = match chapter {
+            Chapter::GlamClue => self.apply_translations()?,
+            _ => (self.search(chapter)?, String::new()),
+        };
+        let seconds = begun.elapsed().as_secs_f64();
+        let found = summary(&explanations);
+        writeln!(out, "{:<10}{found} ({seconds:.1} s){remark}", chapter.name())?;
+        let mut page = page.heading(chapter.name()).text(chapter.story()).text(&format!("{found}{remark}."));
+        for (place, explanation) in explanations.iter().take(EXPLAINED).enumerate() {
+            let picture = strip(explanation, self.image(), self.classes(), CLUES);
+            if chapter == Chapter::NablaClue && place == 0 {
+                write_whole(&self.studio.run.folder.file("demo.svg"), picture.as_bytes())?;
+            }
+            page = page.svg(&picture, &format!("letter {} and its clues", explanation.input.index));
+        }
+        Ok(page)
+    }
+
+    fn search(&self, chapter: Chapter) -> Result<Vec<Explanation>> {
+        let diversity = Weighted(DIVERSITY, DiversityTerm::default());
+        let delta = Delta::Fixed(LatentBall::new(DELTA)?);
+        let mut search = match chapter {
+            Chapter::DeltaClue => Search::delta_clue(delta, CLUES),
+            Chapter::NablaClue => Search::nabla_clue(delta, CLUES, diversity),
+            _ => Search::clue(),
+        };
+        search.threshold = self.threshold;
+        search.objective.input = Weighted(COST.lambda_x, COST.distance);
+        let (models, background) = (self.studio.models(), self.background()?);
+        let inputs = Inputs::of(self.test(), &self.explained()?, models.task())?;
+        Ok(search.explain(&models, &background, &inputs, self.seed, &mut Bar::new(self.quiet))?)
+    }
+
+    /// Those of the most uncertain letters that the generative model knows best.
+    fn explained(&self) -> Result<Vec<usize>> {
+        let (test, generative) = (self.test(), &self.studio.generative);
+        let rows = test.select(&self.top);
+        let x = tensor(rows.x.clone(), [rows.len(), rows.width]);
+        let made = values(generative.decode(&generative.encode(&x)?)?);
+        let away = |place: usize| -> f32 {
+            let made = &made[place * rows.width..(place + 1) * rows.width];
+            rows.row(place).iter().zip(made).map(|(a, b)| (a - b).abs()).sum()
+        };
+        let mut places: Vec<usize> = (0..rows.len()).collect();
+        places.sort_by(|&a, &b| away(a).total_cmp(&away(b)));
+        Ok(places.into_iter().take(EXPLAINED).map(|place| self.top[place]).collect())
+    }
+
+    fn background(&self) -> Result<Background> {
+        Ok(Background { ordinary: Some(self.ordinary.clone()), ..self.studio.background(&COST)? })
+    }
+
+    /// Learns translations for the class with the most uncertain letters, and applies them to those of the test set.
+    fn apply_translations(&self) -> Result<(Vec<Explanation>, String)> {
+        let models = self.studio.models();
+        let uncertain = |class: usize| -> Vec<usize> {
+            let all = most_uncertain(&self.predictions, Uncertainty::Total, self.predictions.len());
+            let says = |i: &usize| &self.predictions[*i];
+            all.into_iter().filter(|i| says(i).label() == class && says(i).uncertainty.total > self.threshold).collect()
+        };
+        let classes = 0..self.classes().len();
+        let class = classes.max_by_key(|&class| uncertain(class).len()).expect("there are letters");
+        let [train, validation] = self.studio.rows(None)?;
+        let search = self.studio.search(&COST)?;
+        let background = self.background()?;
+        let thresholds = GroupArgs::of_scheme(Scheme::default()).thresholds(search.threshold, search.accept_by);
+        let mut workshop = Workshop::new(&models, &search, &background, [&train, &validation], thresholds, self.seed);
+        let recipe = Recipe::new(Method::Clusters, LearnFrom::Data);
+        let pair = Pair::of_classes(Some(class), Some(class));
+        let fitted = workshop.fit(&recipe, &[pair], &mut Bar::new(self.quiet))?;
+        let rows = match uncertain(class) {
+            rows if rows.is_empty() => self.top[..1].to_vec(),
+            rows => rows,
+        };
+        let inputs = Inputs::of(self.test(), &rows, models.task())?;
+        let refining = Search { convergence: Convergence::never_before(REFINED), ..search };
+        let prepared = refining.prepare(&models, &background, &inputs)?;
+        let mappers = [("clusters".to_owned(), fitted)];
+        let rows = encoded(&prepared, &inputs);
+        let proposals = proposals(&mappers, &models, &rows, &Ask::Classes(vec![class]), prepared.price())?;
+        let alone: Vec<f32> =
+            prepared.certify(&proposals)?.iter().flatten().map(|clue| clue.uncertainty.total).collect();
+        let sets = prepared.refine(&proposals, &mut Bar::new(self.quiet))?;
+        let advice = vec![None; sets.len()];
+        let explanations = prepared.explanations(sets, advice, self.seed)?;
+        let (letter, alone) = (&self.classes()[class], mean(&alone));
+        let remark =
+            format!("; translations towards a certain {letter} alone give {alone:.2}, {REFINED} steps the rest");
+        Ok((explanations, remark))
+    }
+}
+
+/// Not a number where there is none.
+fn mean(values: &[f32]) -> f32 {
+    values.iter().sum::<f32>() / values.len() as f32
+}
+
+/// What became of the uncertainty, and how much was accepted.
+fn summary(explanations: &[Explanation]) -> String {
+    let before: Vec<f32> = explanations.iter().map(|e| e.input.uncertainty.total).collect();
+    let after: Vec<f32> = explanations.iter().flat_map(|e| &e.clues).map(|clue| clue.uncertainty.total).collect();
+    let (before, after) = (mean(&before), mean(&after));
+    let change = if after.is_nan() { String::new() } else { format!("mean uncertainty {before:.2} → {after:.2}, ") };
+    change + &tally(explanations)
 }

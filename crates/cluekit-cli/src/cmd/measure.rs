@@ -4,16 +4,23 @@ use super::run::{Run, RunArgs, Split};
 use crate::table::{json, table};
 use anyhow::Result;
 use clap::Args;
-use cluekit::data::{Samples, Targets};
+use cluekit::data::{Image, Samples, Targets};
 use cluekit::measure::{
     Health, Predictions, PredictorHealth, Reliability, generative_health, predictor_health, rejection_curve,
 };
+use cluekit::model::Generative;
 use cluekit::model::store::files::{create_folder, write_whole};
 use cluekit::prediction::{Prediction, predict, probabilities};
 use cluekit::report;
+use cluekit::tensor::{tensor, values};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// Images in a row of the sheet of reconstructions, rows of them, and how many pixels each of theirs becomes.
+const COLUMNS: usize = 16;
+const ROWS: usize = 4;
+const TIMES: usize = 2;
 
 /// Measure a run's models on data: error, calibration, how well uncertainty spots errors, ELBO.
 #[derive(Args, Debug)]
@@ -22,7 +29,8 @@ use std::process::ExitCode;
   clue measure runs/credit --json --out pictures
 
 Pictures (SVG) go to RUN/measure unless --out says otherwise: a reliability diagram and an
-accuracy-versus-rejection curve, or interval coverage for a regression.")]
+accuracy-versus-rejection curve, or interval coverage for a regression; for images also what the
+generative model makes of the first of them (PNG).")]
 pub struct MeasureArgs {
     #[command(flatten)]
     run: RunArgs,
@@ -46,7 +54,13 @@ pub fn run(args: MeasureArgs) -> Result<ExitCode> {
     let task = &run.schema.target.task;
     let predictions = predict(&run.predictor, &samples, task)?;
     let generative = match run.folder.expects_generative()? {
-        true => Some(generative_health(&run.folder.generative(&run.schema)?, &samples, run.record.seed)?),
+        true => {
+            let model = run.folder.generative(&run.schema)?;
+            if let Some(image) = &run.schema.image {
+                write_whole(&pictures.join("reconstructions.png"), &reconstructions(&model, &samples, image)?)?;
+            }
+            Some(generative_health(&model, &samples, run.record.seed)?)
+        }
         false => None,
     };
     let predictor = predictor_health(&run.predictor, &predictions, &samples, task, run.predictor.samples())?;
@@ -62,6 +76,20 @@ pub fn run(args: MeasureArgs) -> Result<ExitCode> {
         writeln!(out, "\npictures in {}", pictures.display())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The first images with what the generative model makes of them: under each row of images the row of reconstructions.
+pub fn reconstructions(model: &dyn Generative, samples: &Samples, image: &Image) -> Result<Vec<u8>> {
+    let count = samples.len().min(COLUMNS * ROWS);
+    let x = tensor(samples.x[..count * samples.width].to_vec(), [count, samples.width]);
+    let made = values(model.decode(&model.encode(&x)?)?);
+    let made: Vec<&[f32]> = made.chunks_exact(samples.width).collect();
+    let originals: Vec<&[f32]> = (0..count).map(|row| samples.row(row)).collect();
+    let pairs = originals.chunks(COLUMNS).zip(made.chunks(COLUMNS));
+    // A last row that is not full is left out, so that what belongs together stays above each other.
+    let full = pairs.filter(|(row, _)| row.len() == COLUMNS || count < COLUMNS);
+    let rows: Vec<&[f32]> = full.flat_map(|(originals, made)| [originals, made].concat()).collect();
+    Ok(report::contact_sheet(&rows, image, COLUMNS.min(count), TIMES))
 }
 
 /// The pictures with the names of their files.

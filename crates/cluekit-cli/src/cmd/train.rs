@@ -14,6 +14,7 @@ use std::process::ExitCode;
 /// Train a predictor with a posterior and a generative model on a dataset.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
+  clue train synbols --out runs/symbols
   clue train mnist --out runs/mnist
   clue train credit --out runs/credit --set predictor.kind=ensemble --set predictor.samples=10
   clue train loans.csv --target default --out runs/loans
@@ -24,17 +25,23 @@ Every setting that was used is in RUN/run.toml under [plan]; docs/settings.md ex
 --config reads the same tables without the `plan.` in front. An interrupted run goes on with
 the same command and --resume, and ends with the same bytes.")]
 pub struct TrainArgs {
-    /// mnist, credit, moons, or the path of a .csv, .parquet, .npy or .npz file.
+    /// synbols, synbols-full, mnist, credit, moons, or the path of a .csv, .parquet, .npy, .npz or .h5py file.
     dataset: String,
     /// The run folder to make.
     #[arg(long, value_name = "RUN")]
     out: PathBuf,
-    /// The column to predict in a table; the labels of an array file.
+    /// The column to predict in a table; the labels of an array file; the attribute of symbols (char or font).
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
+    /// Which split of symbols: random, stratified_char (letters apart) or stratified_font (fonts apart).
+    #[arg(long, value_name = "NAME")]
+    split: Option<String>,
     /// What the columns mean, instead of inferring it: the schema.toml of another run, edited.
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
+    /// Begin with the settings of this plan, for images of your own too: synbols-small, synbols-full or synbols-demo.
+    #[arg(long, value_name = "PLAN")]
+    plan: Option<String>,
     /// Settings that differ from the defaults, as TOML.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -96,6 +103,7 @@ fn request(args: &TrainArgs) -> Request {
     Request {
         name: args.dataset.clone(),
         target: args.target.clone(),
+        split: args.split.clone(),
         test_share: args.test_share,
         seed: Seed(args.seed),
     }
@@ -117,7 +125,10 @@ fn read_schema(path: &Path) -> Result<Schema> {
 
 /// The defaults for this data, then `--config`, then every `--set`.
 fn plan(args: &TrainArgs, dataset: &Dataset) -> Result<Plan> {
-    let defaults = Plan::for_data(&dataset.schema, dataset.train.len());
+    let defaults = match &args.plan {
+        Some(name) => Plan::named(name)?,
+        None => Plan::for_dataset(dataset),
+    };
     let mut overrides = Vec::new();
     if let Some(path) = &args.config {
         let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// The command, with nothing of the surroundings leaking in.
 pub fn clue() -> Command {
@@ -105,4 +106,39 @@ pub fn write_npy(path: &Path, kind: &str, shape: &[usize], data: &[u8]) {
     bytes.extend(padded.as_bytes());
     bytes.extend(data);
     std::fs::write(path, bytes).unwrap();
+}
+
+/// Kills a run with SIGKILL again and again, resuming it each time, until it gets through.
+pub fn interrupted(run: &Path, train: impl Fn() -> Command) -> usize {
+    let mut kills = 0;
+    let deadline = Instant::now() + Duration::from_secs(240);
+    loop {
+        let mut command = train();
+        if run.join("run.toml").exists() {
+            command.arg("--resume");
+        }
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // Each attempt lives a little longer than the one before, so the kills fall on different moments.
+        let patience = Duration::from_millis(60 + 40 * kills as u64);
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break Some(status);
+            }
+            if begun.elapsed() > patience {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        match status {
+            Some(status) => {
+                assert!(status.success(), "a resumed run failed after {kills} kills");
+                return kills;
+            }
+            None => kills += 1,
+        }
+        assert!(Instant::now() < deadline, "the run never got through");
+    }
 }

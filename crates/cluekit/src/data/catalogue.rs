@@ -1,10 +1,15 @@
 //! The datasets that are known by name: what they are, under which licence, and where their files come from.
 
 use super::DataDir;
-use super::source::mnist;
+use super::source::{mnist, synbols};
+use super::synbols::Set;
 use crate::error::{Error, Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+const SYNBOLS: &str = "A. Lacoste et al.: Synbols: Probing Learning Algorithms with Synthetic Datasets. NeurIPS, 2020.";
+/// The published file of thick letters in black and white.
+pub(crate) const PUBLISHED_SYMBOLS: &str = "non-camou-bw_n=100000_2020-Oct-19.h5py";
 
 /// A dataset that is known by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -70,12 +75,14 @@ impl RemoteFile {
 
 /// Every dataset that is known by name.
 pub fn entries() -> Vec<Entry> {
-    vec![moons(), mnist(), credit()]
+    let made = synbols::RECIPES.iter().map(symbols);
+    [moons()].into_iter().chain(made).chain([published_symbols(), mnist(), credit()]).collect()
 }
 
 /// The dataset called `name`.
 pub fn find(name: &str) -> Result<Entry> {
     let entries = entries();
+    let name = synbols::recipe(name).map_or(name, |recipe| recipe.name);
     let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
     entries.into_iter().find(|entry| entry.name == name).ok_or_else(|| {
         Error::setting("name", format!("the catalogue has no dataset `{name}`; it has {}", names.join(", ")))
@@ -92,6 +99,50 @@ fn moons() -> Entry {
         citation: "none needed".into(),
         folder: "moons".into(),
         files: Vec::new(),
+    }
+}
+
+fn symbols(recipe: &synbols::Recipe) -> Entry {
+    let colours = if recipe.grey { "grey" } else { "three channels" };
+    Entry {
+        name: recipe.name.into(),
+        title: format!("Symbols: {} letters", recipe.letters.chars().count()),
+        summary: format!(
+            "The letters {}, turned and moved, white on black or black on white, {1} × {1} pixels, {colours}; set {2}. \
+             Made from the seed. `clue data make synbols` writes images of any set to a file: {3}.",
+            recipe.letters,
+            recipe.side,
+            recipe.set.name(),
+            Set::ALL.map(Set::name).join(", ")
+        ),
+        rows: recipe.images,
+        licence: "none needed: it is made, in fonts that may be passed on (docs/symbols.md)".into(),
+        citation: SYNBOLS.into(),
+        folder: "synbols".into(),
+        files: Vec::new(),
+    }
+}
+
+fn published_symbols() -> Entry {
+    let name = PUBLISHED_SYMBOLS;
+    Entry {
+        name: "synbols-published".into(),
+        title: "Synbols, as published".into(),
+        summary:
+            "The published file of the set non-camou-bw: 48 letters with and without accents in 1120 fonts, 32 × 32 \
+                  pixels, three channels, 60 000 to learn from, 20 000 to validate on, 20 000 to test on."
+                .into(),
+        rows: 100_000,
+        licence: "Apache 2.0 (Element AI)".into(),
+        citation: SYNBOLS.into(),
+        folder: "synbols".into(),
+        files: vec![RemoteFile {
+            name: name.into(),
+            bytes: Some(238_318_574),
+            sha256: Some("8aedd4e30636997124ec1797d3746795c23c1dd93ab7e49d6fb627572dbf0917".into()),
+            mirrors: vec![format!("https://zenodo.org/record/4701316/files/{name}?download=1")],
+            also: Vec::new(),
+        }],
     }
 }
 
@@ -164,7 +215,11 @@ mod tests {
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
         let message = find("minst").unwrap_err().to_string();
-        assert!(message.contains("`minst`; it has moons, mnist, credit"), "{message}");
+        assert!(
+            message
+                .contains("`minst`; it has moons, synbols-small, synbols-full, synbols-demo, synbols-published, mnist"),
+            "{message}"
+        );
         assert_eq!(find("mnist").unwrap().files.len(), 4);
     }
 

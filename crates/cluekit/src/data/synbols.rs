@@ -23,8 +23,12 @@ use crate::parallel::over_shards;
 use crate::seed::{Rng, Seed};
 use rand_distr::{Distribution, StandardNormal};
 
+/// English letters without accents, and the 23 with accents from which the published sets have 22.
+pub const ALPHABET: &str = "abcdefghijklmnopqrstuvwxyzàáâãäåèéêëìíîïñòóôöùúûü";
 /// Images that one thread makes at a time.
 const IMAGES: usize = 64;
+/// More bytes of images than a dataset may have, 16 GiB.
+const MOST_BYTES: usize = 1 << 34;
 /// More pixels a side than anybody looks at.
 const MOST_PIXELS: usize = 4096;
 
@@ -94,11 +98,17 @@ impl Generator {
     }
 
     /// So many images, each with a stream of random numbers of its own.
-    pub fn make(&self, count: usize, seed: Seed) -> Vec<Symbol> {
+    pub fn make(&self, count: usize, seed: Seed) -> Result<Vec<Symbol>> {
+        let bytes = count.saturating_mul(self.side * self.side * (self.channels + 1));
+        if bytes > MOST_BYTES {
+            let problem =
+                format!("{count} images of {0} × {0} pixels do not fit into memory; ask for fewer", self.side);
+            return Err(Error::setting("count", problem));
+        }
         let parts = over_shards(count, IMAGES, |range| {
             range.map(|index| self.one(&mut seed.numbered("synbols", index as u64))).collect::<Vec<_>>()
         });
-        parts.into_iter().flatten().collect()
+        Ok(parts.into_iter().flatten().collect())
     }
 
     fn one(&self, rng: &mut Rng) -> Symbol {
@@ -128,6 +138,12 @@ impl Generator {
         let pixels = finished(values, &attributes);
         Symbol { pixels, mask, attributes }
     }
+}
+
+/// The bytes of an image as a model sees them: channel by channel, as shares of full intensity.
+pub fn encoded(pixels: &[u8], channels: usize) -> impl Iterator<Item = f32> {
+    let values = (0..channels).flat_map(move |channel| pixels.iter().skip(channel).step_by(channels));
+    values.map(|&byte| f32::from(byte) / f32::from(u8::MAX))
 }
 
 /// Inverted, stretched to all of 0 to 1, with noise, as bytes.

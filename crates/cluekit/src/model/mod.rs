@@ -3,10 +3,12 @@
 pub mod adam;
 pub mod bayesian;
 pub mod mlp;
+pub mod network;
 pub mod parameters;
 pub mod pipeline;
 pub mod plan;
 pub mod predictor;
+pub mod resnet;
 pub mod sghmc;
 pub mod stacked;
 pub mod store;

@@ -25,6 +25,10 @@ pub struct Entry {
     pub start: usize,
     /// How far its first values spread, as a share of He's initialisation.
     pub spread: f32,
+    /// What everything but a weight starts at.
+    pub first: f32,
+    /// Whether it follows what is observed in training instead of being learned.
+    pub is_statistic: bool,
 }
 
 impl Entry {
@@ -52,7 +56,20 @@ impl Layout {
 
     /// Adds an array whose first values spread as far as this share of He's initialisation.
     pub fn push_spread(&mut self, name: impl Into<String>, shape: &[usize], spread: f32) {
-        self.entries.push(Entry { name: name.into(), shape: shape.to_vec(), start: self.len(), spread });
+        let (name, shape, start) = (name.into(), shape.to_vec(), self.len());
+        self.entries.push(Entry { name, shape, start, spread, first: 0.0, is_statistic: false });
+    }
+
+    /// Adds an array that starts at one number.
+    pub fn push_filled(&mut self, name: impl Into<String>, shape: &[usize], first: f32) {
+        self.push(name, shape);
+        self.entries.last_mut().expect("it was added").first = first;
+    }
+
+    /// Adds an array that follows what is observed in training, from one number on.
+    pub fn push_statistic(&mut self, name: impl Into<String>, shape: &[usize], first: f32) {
+        self.push_filled(name, shape, first);
+        self.entries.last_mut().expect("it was added").is_statistic = true;
     }
 
     /// Adds `<name>.weight [out, in]` and `<name>.bias [out]`.
@@ -103,11 +120,12 @@ impl Parameters {
         Ok(Self { layout, values })
     }
 
-    /// He's initialisation: weights from N(0, 2 / fan-in) times the array's spread², everything else 0.
+    /// He's initialisation: weights from N(0, 2 / fan-in) times the array's spread², everything else as it says itself.
     ///
     /// An array counts as a weight when it has more than one axis; its fan-in is the product of all but the first.
     pub fn initial(layout: Arc<Layout>, rng: &mut Rng) -> Self {
-        let mut values = vec![0.0; layout.len()];
+        let mut values = Vec::with_capacity(layout.len());
+        layout.entries().iter().for_each(|entry| values.extend(std::iter::repeat_n(entry.first, entry.len())));
         for entry in layout.entries().iter().filter(|entry| entry.shape.len() > 1) {
             let fan_in: usize = entry.shape[1..].iter().product();
             let deviation = entry.spread * (2.0 / fan_in as f32).sqrt();
@@ -122,6 +140,15 @@ impl Parameters {
     /// Names, shapes and places.
     pub fn layout(&self) -> &Arc<Layout> {
         &self.layout
+    }
+
+    /// The numbers of the array called `name`.
+    ///
+    /// # Panics
+    /// When the layout has no such array.
+    pub fn array(&self, name: &str) -> &[f32] {
+        let entry = self.layout.entries().iter().find(|entry| entry.name == name);
+        &self.values[entry.unwrap_or_else(|| panic!("the layout has no array `{name}`")).range()]
     }
 }
 
@@ -147,6 +174,17 @@ impl Weights {
         let of = |entry: &Entry| make(parameters.values[entry.range()].to_vec(), [entry.len()]);
         let leaves = parameters.layout.entries().iter().map(of).collect();
         Self { layout: parameters.layout.clone(), leaves }
+    }
+
+    /// Whether gradients flow into them.
+    pub fn are_tracked(&self) -> bool {
+        self.leaves.first().is_some_and(tensor::is_tracked)
+    }
+
+    /// Their numbers.
+    pub fn parameters(&self) -> Parameters {
+        let values = self.leaves.iter().flat_map(|leaf| tensor::values(leaf.clone())).collect();
+        Parameters { layout: self.layout.clone(), values }
     }
 
     /// The array called `name`.

@@ -1,6 +1,5 @@
 //! From a dataset to a finished run folder: validation split, generative model, predictor.
 
-use super::mlp::Head;
 use super::predictor;
 use super::store::run::{Record, RunFolder};
 use super::training::{Rows, Session, order};
@@ -27,8 +26,7 @@ pub fn train_run(folder: &RunFolder, record: &Record, dataset: &Dataset, observe
         folder.write_generative(&vae::train(&network, &plan.generative, &mut session)?)?;
     }
     if !folder.has_predictor() {
-        let head = Head::of(&dataset.schema.target.task);
-        folder.write_predictor(&predictor::train(&plan.predictor, train.width, head, &mut session)?)?;
+        folder.write_predictor(&predictor::train(&plan.predictor, &dataset.schema, &mut session)?)?;
     }
     folder.finish(record)
 }

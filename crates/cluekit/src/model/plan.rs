@@ -1,10 +1,10 @@
 //! The settings of a training run: plain structs with defaults for each kind of data, a table in TOML.
 
 use super::bayesian::Sampler;
-use super::mlp::{Head, Mlp};
+use super::network::Network;
 use super::training::{Fit, Trainable};
 use super::vae::{VaeNetwork, VaeShape};
-use crate::data::Schema;
+use crate::data::{Dataset, Schema};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -34,13 +34,19 @@ pub struct Plan {
 pub struct GenerativePlan {
     /// The networks of encoder and decoder.
     pub architecture: Architecture,
-    /// Dimensions of the latent space.
+    /// Dimensions of the latent space; with `ladder`, of the high-level code.
     pub latent: usize,
+    /// Dimensions of the low-level code; used by `ladder` alone.
+    #[serde(default)]
+    pub low_latent: usize,
     /// Width of the hidden layers.
     pub width: usize,
     /// Residual blocks in each of encoder and decoder.
     pub depth: usize,
-    /// Channels of each halving of the image; used by `convolution` alone.
+    /// Residual convolutions behind each halving; used by `ladder` alone.
+    #[serde(default)]
+    pub blocks: usize,
+    /// Channels of each halving of the image; used by `convolution` and `ladder`.
     pub channels: Vec<usize>,
     /// Training.
     pub fit: Fit,
@@ -54,6 +60,8 @@ pub enum Architecture {
     Residual,
     /// Convolutions that halve an image, and their transposes.
     Convolution,
+    /// Residual convolutions with a high-level and a low-level code.
+    Ladder,
 }
 
 /// Settings of the predictor.
@@ -62,8 +70,17 @@ pub enum Architecture {
 pub struct PredictorPlan {
     /// Where the posterior samples come from.
     pub kind: PredictorKind,
-    /// Widths of the hidden layers.
+    /// What each of them is.
+    #[serde(default)]
+    pub network: NetworkKind,
+    /// Widths of the hidden layers of a perceptron.
     pub hidden: Vec<usize>,
+    /// Channels of each halving of the image; used by `resnet` alone.
+    #[serde(default)]
+    pub channels: Vec<usize>,
+    /// Residual blocks behind each halving; used by `resnet` alone.
+    #[serde(default)]
+    pub blocks: usize,
     /// Posterior samples S: draws, members or masks. A plain network has one.
     pub samples: usize,
     /// Probability that a hidden activation is dropped; used by `dropout` alone.
@@ -88,6 +105,17 @@ pub enum PredictorKind {
     Plain,
 }
 
+/// What one posterior sample is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkKind {
+    /// A multilayer perceptron.
+    #[default]
+    Mlp,
+    /// A residual network of convolutions.
+    Resnet,
+}
+
 impl Plan {
     /// The default settings for data of this schema and so many training rows.
     pub fn for_data(schema: &Schema, rows: usize) -> Self {
@@ -95,6 +123,24 @@ impl Plan {
             Some(_) => Self::images(),
             None => Self::tables(rows),
         }
+    }
+
+    /// The plan that a dataset of symbols comes with, by the dataset's name.
+    pub fn named(name: &str) -> Result<Self> {
+        match name.split(':').next().unwrap_or(name) {
+            "synbols" | "synbols-small" => Ok(Self::symbols()),
+            "synbols-demo" => Ok(Self::symbols_in_a_hurry()),
+            "synbols-full" | "synbols-published" => Ok(Self::symbols_in_full()),
+            _ => Err(Error::setting(
+                "plan",
+                format!("no plan is called `{name}`; choose synbols-small, synbols-full or synbols-demo"),
+            )),
+        }
+    }
+
+    /// The default settings for a dataset: those of its own plan, if it has one.
+    pub fn for_dataset(dataset: &Dataset) -> Self {
+        Self::named(&dataset.name).unwrap_or_else(|_| Self::for_data(&dataset.schema, dataset.train.len()))
     }
 
     /// This plan for another kind of predictor, with the training that it needs.
@@ -121,20 +167,82 @@ impl Plan {
             generative: GenerativePlan {
                 architecture: Architecture::Residual,
                 latent: 20,
+                low_latent: 0,
                 width: 400,
                 depth: 3,
+                blocks: 0,
                 channels: vec![32, 64],
                 fit: Fit { epochs: 30, batch: 256, learning_rate: 2e-3, weight_decay: 0.0, patience: 8 },
             },
             predictor: PredictorPlan {
                 kind: PredictorKind::Bayesian,
+                network: NetworkKind::Mlp,
                 hidden: vec![400, 400],
+                channels: vec![16, 32, 64],
+                blocks: 1,
                 samples: 50,
                 dropout: 0.2,
                 fit: Fit { epochs: 4, batch: 256, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
                 sampler: Sampler { step: 0.004, likelihood_power: 10.0, ..Sampler::default() },
             },
         }
+    }
+
+    /// An ensemble of residual networks and a ladder, small enough for two cores.
+    fn symbols() -> Self {
+        Self {
+            validation_share: 0.1,
+            generative: GenerativePlan {
+                architecture: Architecture::Ladder,
+                latent: 24,
+                low_latent: 8,
+                width: 400,
+                depth: 3,
+                blocks: 0,
+                channels: vec![16, 32],
+                fit: Fit { epochs: 30, batch: 128, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
+            },
+            predictor: PredictorPlan {
+                kind: PredictorKind::Ensemble,
+                network: NetworkKind::Resnet,
+                hidden: vec![400, 400],
+                channels: vec![16, 32, 64],
+                blocks: 1,
+                samples: 5,
+                dropout: 0.0,
+                fit: Fit { epochs: 4, batch: 128, learning_rate: 4e-3, weight_decay: 0.01, patience: 0 },
+                sampler: Sampler::default(),
+            },
+        }
+    }
+
+    /// The same ensemble for a demonstration, and a generative model that learns in half a minute.
+    fn symbols_in_a_hurry() -> Self {
+        let mut plan = Self::symbols();
+        let fit = Fit { epochs: 28, batch: 256, learning_rate: 2e-3, weight_decay: 0.0, patience: 0 };
+        plan.generative = GenerativePlan { latent: 24, fit, ..Self::images().generative };
+        (plan.predictor.fit.epochs, plan.predictor.samples) = (3, 3);
+        plan
+    }
+
+    /// Data, channels and codes of the size of the published ones: for a large machine or some days.
+    fn symbols_in_full() -> Self {
+        let mut plan = Self::symbols();
+        // Of 80 000 images that are not for testing, 20 000 are to validate on.
+        plan.validation_share = 0.25;
+        plan.generative = GenerativePlan {
+            latent: 64,
+            low_latent: 64,
+            width: 512,
+            depth: 2,
+            blocks: 1,
+            channels: vec![128, 128, 256],
+            fit: Fit { epochs: 200, batch: 256, learning_rate: 1e-4, weight_decay: 0.0, patience: 0 },
+            ..plan.generative
+        };
+        plan.predictor.channels = vec![64, 128, 256, 512];
+        plan.predictor.fit = Fit { epochs: 100, batch: 512, learning_rate: 4e-4, weight_decay: 1e-4, patience: 10 };
+        plan
     }
 
     fn tables(rows: usize) -> Self {
@@ -145,14 +253,19 @@ impl Plan {
             generative: GenerativePlan {
                 architecture: Architecture::Residual,
                 latent: 8,
+                low_latent: 0,
                 width: 100,
                 depth: 2,
+                blocks: 0,
                 channels: vec![],
                 fit: Fit { epochs: 40, batch, learning_rate: 2e-3, weight_decay: 0.0, patience: 10 },
             },
             predictor: PredictorPlan {
                 kind: PredictorKind::Bayesian,
+                network: NetworkKind::Mlp,
                 hidden: vec![50, 50],
+                channels: vec![],
+                blocks: 0,
                 samples: 50,
                 dropout: 0.1,
                 fit: Fit { epochs: 5, batch, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
@@ -200,22 +313,32 @@ impl Plan {
         )?;
         check(generative.latent > 0, "generative.latent", "must be positive, got 0".into())?;
         check(generative.width > 0, "generative.width", "must be positive, got 0".into())?;
-        if generative.architecture == Architecture::Convolution {
-            let key = "generative.architecture";
-            check(schema.image.is_some(), key, "`convolution` needs images; choose `residual` for a table".into())?;
-            let positive = !generative.channels.is_empty() && generative.channels.iter().all(|&c| c > 0);
-            check(positive, "generative.channels", "needs at least one positive number, such as [32, 64]".into())?;
+        let channels = |list: &[usize], key: &str| {
+            let positive = !list.is_empty() && list.iter().all(|&channels| channels > 0);
+            check(positive, key, "needs at least one positive number, such as [32, 64]".into())
+        };
+        if generative.architecture != Architecture::Residual && schema.image.is_some() {
+            channels(&generative.channels, "generative.channels")?;
+        }
+        if generative.architecture == Architecture::Ladder {
+            check(generative.low_latent > 0, "generative.low_latent", "must be positive for a ladder, got 0".into())?;
+        }
+        if predictor.network == NetworkKind::Resnet {
+            channels(&predictor.channels, "predictor.channels")?;
+            check(predictor.blocks > 0, "predictor.blocks", "must be positive, got 0".into())?;
         }
         generative.fit.validate("generative.fit")?;
         check(generative.fit.epochs > 0, "generative.fit.epochs", "must be positive, got 0".into())?;
         check(predictor.samples > 0, "predictor.samples", "must be positive, got 0".into())?;
         check(predictor.samples <= 100_000, "predictor.samples", "must be at most 100000".into())?;
-        let widths = [generative.latent, generative.width].into_iter();
-        let mut widths = widths.chain(generative.channels.iter().copied()).chain(predictor.hidden.iter().copied());
-        let small = widths.all(|width| width <= MOST_WIDTH) && generative.depth <= MOST_DEPTH;
+        let widths = [generative.latent, generative.low_latent, generative.width].into_iter();
+        let lists = [&generative.channels, &predictor.hidden, &predictor.channels];
+        let mut widths = widths.chain(lists.into_iter().flatten().copied());
+        let shallow = [generative.depth, generative.blocks, predictor.blocks].iter().all(|&depth| depth <= MOST_DEPTH);
+        let small = widths.all(|width| width <= MOST_WIDTH) && shallow;
         let key = "generative, predictor";
         check(small, key, format!("no width may be above {MOST_WIDTH} and no depth above {MOST_DEPTH}"))?;
-        let network = Mlp::new(schema.width(), &predictor.hidden, Head::of(&schema.target.task), 0.0);
+        let network = Network::of(predictor, schema)?;
         let stacked = network.layout().len().saturating_mul(predictor.samples);
         let parameters = VaeNetwork::new(&VaeShape::from(generative), schema)?.layout().len().max(stacked);
         let problem = format!("{parameters} parameters are more than the {MOST_PARAMETERS} that a run may have");

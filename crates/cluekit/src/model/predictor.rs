@@ -1,18 +1,18 @@
 //! Training a predictor of any kind; what comes out is always a stack of networks.
 
 use super::bayesian::sample_posterior;
-use super::mlp::{Head, Mlp};
+use super::network::Network;
 use super::parameters::Parameters;
 use super::plan::{PredictorKind, PredictorPlan};
 use super::stacked::{masked_copies, stack};
 use super::store::checkpoint::Snapshot;
 use super::training::{Session, Trainable, fit};
+use crate::data::Schema;
 use crate::error::Result;
 
 /// Trains the predictor that `plan` describes and returns its stacked parameters.
-pub fn train(plan: &PredictorPlan, inputs: usize, head: Head, session: &mut Session) -> Result<Parameters> {
-    let dropout = if plan.kind == PredictorKind::Dropout { plan.dropout } else { 0.0 };
-    let network = Mlp::new(inputs, &plan.hidden, head, dropout);
+pub fn train(plan: &PredictorPlan, schema: &Schema, session: &mut Session) -> Result<Parameters> {
+    let network = Network::of(plan, schema)?;
     let networks = match plan.kind {
         PredictorKind::Bayesian => {
             let start = train_one(&network, plan, "warm start", session)?;
@@ -23,8 +23,9 @@ pub fn train(plan: &PredictorPlan, inputs: usize, head: Head, session: &mut Sess
             .map(|member| member.map(|member| member.values))
             .collect::<Result<_>>()?,
         PredictorKind::Dropout => {
+            let Network::Mlp(perceptron) = &network else { unreachable!("masks are for perceptrons, as `of` says") };
             let trained = train_one(&network, plan, "dropout network", session)?;
-            masked_copies(&network, &trained.values, plan.samples, session.seed)
+            masked_copies(perceptron, &trained.values, plan.samples, session.seed)
         }
         PredictorKind::Plain => vec![train_one(&network, plan, "network", session)?.values],
     };
@@ -32,7 +33,7 @@ pub fn train(plan: &PredictorPlan, inputs: usize, head: Head, session: &mut Sess
 }
 
 /// One network trained with Adam; taken from the checkpoint if it was finished before.
-fn train_one(network: &Mlp, plan: &PredictorPlan, what: &str, session: &mut Session) -> Result<Parameters> {
+fn train_one(network: &Network, plan: &PredictorPlan, what: &str, session: &mut Session) -> Result<Parameters> {
     let finished = format!("{what} finished");
     if let Some(mut snapshot) = session.checkpoint.load(&finished)? {
         let values = snapshot.take("parameters", network.layout().len())?;

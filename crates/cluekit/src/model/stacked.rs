@@ -1,10 +1,14 @@
 //! Every predictor of this crate at prediction time: S networks of one shape, stacked.
 //!
 //! The posterior samples of a Bayesian network, the members of an ensemble, the masked copies of a dropout network and
-//! a plain network (S = 1) are all arrays `layers.<i>.weight [S, out, in]` and `layers.<i>.bias [S, out]`.
+//! a plain network (S = 1) are all the arrays of one network with S in front of each shape, such as
+//! `layers.<i>.weight [S, out, in]`. Perceptrons are multiplied in one batched product a layer, residual networks one
+//! after the other.
 
 use super::mlp::{Head, Mlp, VARIANCE_FLOOR, dropout_mask};
-use super::parameters::{Layout, Parameters};
+use super::network::Network;
+use super::parameters::{Layout, Parameters, Weights};
+use super::resnet::ResNet;
 use super::training::Trainable;
 use super::{Predictive, Predictor};
 use crate::error::{Error, Result};
@@ -12,19 +16,57 @@ use crate::seed::{Rng, Seed};
 use crate::tensor::{Tensor, log_softmax, relu, softplus, tensor};
 use std::sync::Arc;
 
-/// S multilayer perceptrons that see the same inputs.
+/// S networks that see the same inputs.
 #[derive(Clone, Debug)]
 pub struct Stacked {
     head: Head,
     samples: usize,
     inputs: usize,
+    body: Body,
+}
+
+#[derive(Clone, Debug)]
+enum Body {
     /// `([S, in, out], [S, 1, out])` for each layer.
-    layers: Vec<(Tensor<3>, Tensor<3>)>,
+    Perceptrons(Vec<(Tensor<3>, Tensor<3>)>),
+    /// One network with the parameters of each member.
+    Residual(Arc<ResNet>, Vec<Weights>),
 }
 
 impl Stacked {
-    /// The network for stacked arrays, as they lie in `predictor.safetensors`.
-    pub fn new(parameters: &Parameters, head: Head) -> Result<Self> {
+    /// The networks for stacked arrays, as they lie in `predictor.safetensors`.
+    pub fn new(parameters: &Parameters, network: &Network) -> Result<Self> {
+        let samples = parameters.layout().entries().first().and_then(|entry| entry.shape.first()).copied();
+        let expected = stacked_layout(network.layout(), samples.unwrap_or(1));
+        let shapes = |layout: &Layout| layout.entries().iter().map(|e| (e.name.clone(), e.shape.clone())).collect();
+        let [expected, got]: [Vec<(String, Vec<usize>)>; 2] = [shapes(&expected), shapes(parameters.layout())];
+        if let Some((name, shape)) = expected.iter().find(|array| !got.contains(array)) {
+            return Err(Error::data(format!("the stacked parameters have no array `{name}` of shape {shape:?}")));
+        }
+        match network {
+            Network::Mlp(network) => Self::of_perceptrons(parameters, network.head()),
+            Network::ResNet(network) => Self::of_residual_networks(parameters, network),
+        }
+    }
+
+    fn of_residual_networks(parameters: &Parameters, network: &ResNet) -> Result<Self> {
+        for entry in parameters.layout().entries().iter().filter(|entry| entry.name.ends_with(".norm.variance")) {
+            if let Some(variance) = parameters.values[entry.range()].iter().find(|variance| **variance < 0.0) {
+                let problem = format!("`{}` holds {variance}; no variance is below 0: train it again", entry.name);
+                return Err(Error::data(problem));
+            }
+        }
+        let members = unstack(parameters, network.layout());
+        let folded = |member: &Parameters| Weights::frozen(&network.folded(member));
+        Ok(Self {
+            head: network.head(),
+            samples: members.len(),
+            inputs: network.inputs(),
+            body: Body::Residual(Arc::new(network.clone()), members.iter().map(folded).collect()),
+        })
+    }
+
+    fn of_perceptrons(parameters: &Parameters, head: Head) -> Result<Self> {
         let entries = parameters.layout().entries();
         let array = |i: usize| &parameters.values[entries[i].range()];
         let mut layers = Vec::new();
@@ -36,7 +78,7 @@ impl Stacked {
             layers.push((weight, tensor(array(i + 1).to_vec(), [samples, 1, outputs])));
         }
         let [samples, inputs, _] = layers.first().ok_or_else(|| Error::data("a predictor needs a layer"))?.0.dims();
-        Ok(Self { head, samples, inputs, layers })
+        Ok(Self { head, samples, inputs, body: Body::Perceptrons(layers) })
     }
 
     /// How many networks are stacked: S.
@@ -60,12 +102,20 @@ impl Stacked {
     /// - `x`: `[rows, inputs]`
     /// - returns: `[S, rows, outputs]`
     fn outputs(&self, x: &Tensor<2>) -> Tensor<3> {
-        let last = self.layers.len() - 1;
-        let x: Tensor<3> = x.clone().unsqueeze();
-        self.layers.iter().enumerate().fold(x, |h, (i, (weight, bias))| {
-            let h = h.matmul(weight.clone()) + bias.clone();
-            if i == last { h } else { relu(h) }
-        })
+        match &self.body {
+            Body::Perceptrons(layers) => {
+                let last = layers.len() - 1;
+                let x: Tensor<3> = x.clone().unsqueeze();
+                layers.iter().enumerate().fold(x, |h, (i, (weight, bias))| {
+                    let h = h.matmul(weight.clone()) + bias.clone();
+                    if i == last { h } else { relu(h) }
+                })
+            }
+            Body::Residual(network, members) => {
+                let each = members.iter().map(|member| network.forward(member, x.clone()).unsqueeze_dim(0));
+                Tensor::cat(each.collect(), 0)
+            }
+        }
     }
 
     /// The networks at these places alone.
@@ -74,8 +124,15 @@ impl Stacked {
             let [_, rows, columns] = all.dims();
             Tensor::cat(places.iter().map(|&s| all.clone().slice([s..s + 1, 0..rows, 0..columns])).collect(), 0)
         };
-        let layers = self.layers.iter().map(|(weight, bias)| (chosen(weight), chosen(bias))).collect();
-        Self { samples: places.len(), layers, ..*self }
+        let body = match &self.body {
+            Body::Perceptrons(layers) => {
+                Body::Perceptrons(layers.iter().map(|(weight, bias)| (chosen(weight), chosen(bias))).collect())
+            }
+            Body::Residual(network, members) => {
+                Body::Residual(network.clone(), places.iter().map(|&place| members[place].clone()).collect())
+            }
+        };
+        Self { samples: places.len(), body, ..*self }
     }
 }
 
@@ -129,6 +186,20 @@ pub fn stack(networks: &[Vec<f32>], layout: &Layout) -> Parameters {
     Parameters::new(stacked, values).expect("as many numbers as the layout has places")
 }
 
+/// The networks that were stacked.
+fn unstack(stacked: &Parameters, layout: &Arc<Layout>) -> Vec<Parameters> {
+    let samples = stacked.values.len() / layout.len();
+    let member = |place: usize| {
+        let arrays = stacked.layout().entries().iter().map(|entry| {
+            let len = entry.len() / samples;
+            &stacked.values[entry.start + place * len..entry.start + (place + 1) * len]
+        });
+        let values = arrays.flatten().copied().collect();
+        Parameters::new(layout.clone(), values).expect("as many numbers as the layout has places")
+    };
+    (0..samples).map(member).collect()
+}
+
 /// The masked copies of a dropout network: fixed masks, so that the same input always gets the same answer and the
 /// answer changes smoothly with the input.
 ///
@@ -154,7 +225,6 @@ pub fn masked_copies(network: &Mlp, parameters: &[f32], samples: usize, seed: Se
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::parameters::Weights;
     use crate::tensor::values;
 
     fn rows() -> Tensor<2> {
@@ -167,7 +237,7 @@ mod tests {
         let mut rng = Seed(3).stream("init");
         let members: Vec<_> = (0..3).map(|_| Parameters::initial(network.layout().clone(), &mut rng)).collect();
         let networks: Vec<Vec<f32>> = members.iter().map(|member| member.values.clone()).collect();
-        let stacked = Stacked::new(&stack(&networks, network.layout()), Head::Classes(2)).unwrap();
+        let stacked = Stacked::new(&stack(&networks, network.layout()), &Network::Mlp(network.clone())).unwrap();
         let Predictive::Classes { log_probabilities } = stacked.predict(&rows()).unwrap() else { panic!("classes") };
         let all = values(log_probabilities);
         for (s, member) in members.iter().enumerate() {
@@ -193,7 +263,8 @@ mod tests {
     fn an_input_of_another_width_is_refused() {
         let network = Mlp::new(3, &[4], Head::Classes(2), 0.0);
         let parameters = Parameters::initial(network.layout().clone(), &mut Seed(3).stream("init"));
-        let stacked = Stacked::new(&stack(&[parameters.values], network.layout()), Head::Classes(2)).unwrap();
+        let stacked =
+            Stacked::new(&stack(&[parameters.values], network.layout()), &Network::Mlp(network.clone())).unwrap();
         let error = stacked.predict(&tensor(vec![0.0; 4], [2, 2])).unwrap_err();
         assert_eq!(error.to_string(), "the input has shape [2, 2], expected [2, 3]");
     }

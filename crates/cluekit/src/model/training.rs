@@ -11,12 +11,16 @@ use crate::seed::{Rng, Seed};
 use crate::tensor::{Tensor, scalar, tensor};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Passes over the data beyond which nobody waits.
 pub(super) const MOST_EPOCHS: usize = 100_000;
 /// Shards of a batch that are in the air at a time; each holds a gradient of all parameters.
 const SHARDS_AT_ONCE: usize = 16;
+
+/// How far running statistics go towards those of a batch.
+const FOLLOWING: f32 = 0.1;
 
 /// Rows as a network sees them.
 #[derive(Clone, Debug)]
@@ -42,7 +46,15 @@ pub trait Trainable: Sync {
 
     /// The loss summed over the rows of `batch`; `rng` serves a loss that draws (dropout, latent noise).
     fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Result<Tensor<1>>;
+
+    /// Rows that a thread takes at a time.
+    fn shard(&self) -> usize {
+        SHARD
+    }
 }
+
+/// Rows that a thread takes at a time of residual networks and ladders: each row is much work and much memory.
+pub(super) const CONVOLUTION_SHARD: usize = SHARD / 2;
 
 /// Settings of training with Adam.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,8 +143,8 @@ pub fn gradient(
     rng: impl Fn(usize) -> Rng + Sync,
 ) -> Result<Gradient> {
     let (mut loss, mut values) = (0.0, Vec::new());
-    for block in shards(indices.len(), SHARDS_AT_ONCE * SHARD) {
-        let parts = over_shards(block.len(), SHARD, |rows| -> Result<(f64, Vec<f32>)> {
+    for block in shards(indices.len(), SHARDS_AT_ONCE * model.shard()) {
+        let parts = over_shards(block.len(), model.shard(), |rows| -> Result<(f64, Vec<f32>)> {
             let rows = block.start + rows.start..block.start + rows.end;
             let weights = Weights::tracked(parameters);
             let mut rng = rng(rows.start);
@@ -164,7 +176,7 @@ pub fn mean_loss(
 ) -> Result<f64> {
     let weights = Weights::frozen(parameters);
     let all: Vec<usize> = (0..samples.len()).collect();
-    let losses = over_shards(samples.len(), 4 * SHARD, |rows| -> Result<f64> {
+    let losses = over_shards(samples.len(), 4 * model.shard(), |rows| -> Result<f64> {
         let mut rng = seed.numbered(name, rows.start as u64);
         Ok(f64::from(scalar(model.loss(&weights, &Batch::of(samples, &all[rows]), &mut rng)?)))
     });
@@ -206,6 +218,25 @@ impl State {
             epoch: 0,
             best_loss: f64::INFINITY,
             since_best: 0,
+        }
+    }
+
+    /// One step downhill; running statistics take a step towards what was observed instead.
+    fn step(&mut self, gradient: &[f32], rate: f64, weight_decay: f64) {
+        let layout = self.parameters.layout().clone();
+        let values = &mut self.parameters.values;
+        let followed: Vec<(Range<usize>, Vec<f32>)> = layout
+            .entries()
+            .iter()
+            .filter(|entry| entry.is_statistic)
+            .map(|entry| {
+                let observed = values[entry.range()].iter().zip(&gradient[entry.range()]);
+                (entry.range(), observed.map(|(statistic, away)| statistic - FOLLOWING * away).collect())
+            })
+            .collect();
+        self.adam.step(values, gradient, rate, weight_decay);
+        for (range, statistics) in followed {
+            values[range].copy_from_slice(&statistics);
         }
     }
 
@@ -273,7 +304,7 @@ pub fn fit(
             let gradient = gradient(model, &state.parameters, rows.train, indices, stream)?;
             check_finite(what, state.epoch, "the training loss", gradient.loss, remedy)?;
             let rate = settings.rate_at(step, total);
-            state.adam.step(&mut state.parameters.values, &gradient.values, rate, settings.weight_decay);
+            state.step(&gradient.values, rate, settings.weight_decay);
             loss += gradient.loss * indices.len() as f64;
             seen += indices.len();
             observer.progress(&Progress { what, done: state.adam.steps, total, loss: loss / seen as f64, validation });
@@ -297,4 +328,21 @@ pub fn fit(
     observer
         .finished(what, if early { "stopped early: the validation loss no longer fell" } else { "all epochs done" });
     Parameters::new(layout, state.best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_moves_weights_by_adam_and_statistics_towards_what_was_observed() {
+        let mut layout = Layout::default();
+        layout.push("weight", &[1, 1]);
+        layout.push_statistic("mean", &[1], 2.0);
+        let mut state = State::fresh(Parameters::new(Arc::new(layout), vec![1.0, 2.0]).unwrap());
+        // The statistic 2 is 5 above what was observed: a tenth of the way is 1.5, whatever rate and decay are.
+        state.step(&[3.0, 5.0], 0.1, 0.5);
+        let [weight, statistic] = state.parameters.values[..] else { panic!("two numbers") };
+        assert!((weight - (0.95 - 0.1)).abs() < 1e-6 && (statistic - 1.5).abs() < 1e-6, "{weight} {statistic}");
+    }
 }

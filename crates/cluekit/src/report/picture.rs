@@ -20,9 +20,13 @@ pub(super) const DIFFERENCES: ColourMap = ColourMap::Diverging;
 
 /// The PNG of `x`: in its colours if it has three channels, else grey.
 pub(super) fn picture(x: &[f32], image: &Image) -> Vec<u8> {
-    let cells: Vec<Colour> = (0..image.height * image.width).map(|pixel| colour(x, image, pixel)).collect();
     let times = times(image);
-    colours_png(&enlarged(&cells, image.width, times), image.width * times)
+    colours_png(&enlarged(&cells(x, image), image.width, times), image.width * times)
+}
+
+/// The colour of each pixel of `x`, row by row.
+pub(super) fn cells(x: &[f32], image: &Image) -> Vec<Colour> {
+    (0..image.height * image.width).map(|pixel| colour(x, image, pixel)).collect()
 }
 
 /// The PNG of `x − original`, its mean over the channels, in [`DIFFERENCES`]; what is no number is transparent.

@@ -318,7 +318,7 @@ fn number(value: f64) -> String {
 }
 
 /// Text as XML wants it; characters that XML cannot hold become U+FFFD.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

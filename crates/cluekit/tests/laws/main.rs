@@ -21,6 +21,7 @@ use cluekit::distance::{Distance, Metric, latent_distance};
 use cluekit::diversity::{Diversity, Set, Space};
 use cluekit::explanation::{Clue, Explanation, Label, Original};
 use cluekit::model::mlp::{Head, Mlp};
+use cluekit::model::network::Network;
 use cluekit::model::parameters::Parameters;
 use cluekit::model::plan::Architecture;
 use cluekit::model::stacked::{Stacked, stack};

@@ -226,13 +226,21 @@ fn a_distance_that_is_not_the_objective_s_is_refused() {
 fn inputs_of_another_width_than_the_models_are_refused() {
     // The crate's own models: a stranger's answer for themselves.
     let schema = people();
-    let shape = VaeShape { architecture: Architecture::Residual, latent: 2, width: 6, depth: 1, channels: vec![] };
+    let shape = VaeShape {
+        architecture: Architecture::Residual,
+        latent: 2,
+        low_latent: 0,
+        width: 6,
+        depth: 1,
+        blocks: 0,
+        channels: vec![],
+    };
     let network = VaeNetwork::new(&shape, &schema).unwrap();
     let parameters = Parameters::initial(network.layout().clone(), &mut Seed(0).stream("vae"));
     let vae = Vae::new(network, &parameters);
     let mlp = Mlp::new(schema.width(), &[4], Head::Classes(CLASSES), 0.0);
     let members = [Parameters::initial(mlp.layout().clone(), &mut Seed(0).stream("predictor")).values];
-    let predictor = Stacked::new(&stack(&members, mlp.layout()), Head::Classes(CLASSES)).unwrap();
+    let predictor = Stacked::new(&stack(&members, mlp.layout()), &Network::Mlp(mlp)).unwrap();
     let right = Inputs::new(vec![0.0; 2 * schema.width()], schema.width()).unwrap();
     let wrong = Inputs::new(vec![0.0; 2 * WIDTH], WIDTH).unwrap();
     for models in [Models::new(&vae, &predictor), Models::new(&vae, &predictor).with_schema(&schema)] {

@@ -1,6 +1,6 @@
 """Values from an independent implementation, for tests/reference.rs.
 
-Writes three run folders as another program would: `run.toml` with nothing but what is required, `schema.toml`, and
+Writes four run folders as another program would: `run.toml` with nothing but what is required, `schema.toml`, and
 weights drawn at random in PyTorch's layout. Beside the weights lies `expected.json`: what numpy, in double precision
 and straight from the formulas, says of a few rows. `formulas.json` does the same for losses and optimisers.
 
@@ -9,6 +9,7 @@ and straight from the formulas, says of a few rows. `formulas.json` does the sam
 | mixed | continuous, categorical, ordinal, binary | 4 networks, 3 classes | residual, 2 blocks |
 | regression | three numbers | 3 networks, a value | residual, 1 block |
 | image | 3 x 5 x 6 pixels | none | convolutions |
+| symbols | 1 x 6 x 5 pixels | 2 residual networks, 2 classes | a ladder of two codes |
 
 Running it again writes the same bytes:
 
@@ -26,6 +27,8 @@ from safetensors.numpy import save_file
 HERE = Path(__file__).parent
 VARIANCE_FLOOR = 1e-4
 LATENT = 2
+# What multiplies z in a decoder.
+EARS = ("input.weight", "low.weight", "code.weight")
 
 RUN = """format = 1
 
@@ -101,6 +104,8 @@ width = 6
 maximum = 255.0
 """
 
+SYMBOLS = IMAGE.replace("channels = 3", "channels = 1").replace("height = 5", "height = 6").replace("width = 6", "width = 5")
+
 
 # Layers
 
@@ -132,18 +137,23 @@ def residual(x, weights, name, depth):
     return linear(silu(h), weights, f"{name}.output")
 
 
-def halving_convolution(x, weight, bias):
-    """Kernel 3, stride 2, padding 1: output (i, j) sees the inputs around (2i, 2j)."""
+def convolution(x, weight, bias, stride):
+    """Padded by half the kernel: output (i, j) sees the inputs around stride times (i, j)."""
     rows, _, height, width = x.shape
-    y = np.zeros((rows, len(weight), (height + 1) // 2, (width + 1) // 2))
+    side = weight.shape[-1]
+    y = np.zeros((rows, len(weight), -(-height // stride), -(-width // stride)))
     for i in range(y.shape[2]):
         for j in range(y.shape[3]):
-            for k in range(3):
-                for m in range(3):
-                    a, b = 2 * i + k - 1, 2 * j + m - 1
+            for k in range(side):
+                for m in range(side):
+                    a, b = stride * i + k - side // 2, stride * j + m - side // 2
                     if 0 <= a < height and 0 <= b < width:
                         y[:, :, i, j] += x[:, :, a, b] @ weight[:, :, k, m].T
     return y + bias[:, None, None]
+
+
+def halving_convolution(x, weight, bias):
+    return convolution(x, weight, bias, 2)
 
 
 def doubling_convolution(x, weight, bias, size):
@@ -177,12 +187,29 @@ def outputs_of_samples(x, weights):
     return np.array(result)
 
 
+def residual_network(x, w, groups, blocks):
+    """Post-activation residual blocks, the first of each group of stride 2; then the mean over the image."""
+
+    def normed(name, h, stride):
+        h = convolution(h, w[f"{name}.weight"], 0.0 * w[f"{name}.norm.shift"], stride)
+        part = {key: w[f"{name}.norm.{key}"][:, None, None] for key in ("scale", "shift", "mean", "variance")}
+        return part["scale"] * (h - part["mean"]) / np.sqrt(part["variance"] + 1e-5) + part["shift"]
+
+    h = x
+    for group in range(groups):
+        for block in range(blocks):
+            name, stride = f"groups.{group}.blocks.{block}", 2 if block == 0 else 1
+            inner = normed(f"{name}.second", relu(normed(f"{name}.first", h, stride)), 1)
+            h = relu((normed(f"{name}.shortcut", h, stride) if block == 0 else h) + inner)
+    return linear(h.mean((2, 3)), w, "output")
+
+
 def entropy(p):
     return -(p * np.log(p)).sum(-1)
 
 
-def classes(x, weights):
-    log_probabilities = log_softmax(outputs_of_samples(x, weights))
+def classes(outputs):
+    log_probabilities = log_softmax(outputs)
     p = np.exp(log_probabilities)
     total, aleatoric = entropy(p.mean(0)), entropy(p).mean(0)
     return {
@@ -253,7 +280,8 @@ class Vae:
         mean, log_variance = self.code(x)
         divergence = 0.5 * (mean**2 + np.exp(log_variance) - log_variance - 1).sum(1)
         # A decoder that does not listen to z has an ELBO without noise in it.
-        deaf = self.weights | {"decoder.input.weight": 0 * self.weights["decoder.input.weight"]}
+        ears = [name for name in self.weights if name.startswith("decoder") and name.endswith(EARS)]
+        deaf = self.weights | {name: 0 * self.weights[name] for name in ears}
         return {
             "z": z,
             "code_mean": mean,
@@ -295,6 +323,41 @@ def convolutional_vae(image, channels, columns, weights):
     return Vae(encode, decode, columns, weights)
 
 
+def ladder_vae(image, channels, columns, weights):
+    """One block in each group and in each perceptron, one number in each code."""
+    sizes = [image[1:]]
+    for _ in channels:
+        sizes.append(tuple((side + 1) // 2 for side in sizes[-1]))
+
+    def block(h, w, name):
+        return h + convolution(silu(h), w[f"{name}.weight"], w[f"{name}.bias"], 1)
+
+    def encode(x, w):
+        h = x.reshape(len(x), *image)
+        for i in range(len(channels)):
+            name = f"encoder.groups.{i}"
+            h = halving_convolution(h if i == 0 else silu(h), w[f"{name}.halve.weight"], w[f"{name}.halve.bias"])
+            h = block(h, w, f"{name}.blocks.0")
+            if i == 0:
+                low = linear(silu(h).reshape(len(x), -1), w, "encoder.low")
+        high = residual(silu(h).reshape(len(x), -1), w, "encoder", 1)
+        return np.stack([high[:, 0], low[:, 0], high[:, 1], low[:, 1]], 1)
+
+    def decode(z, w):
+        high, low = z[:, :1], z[:, 1:]
+        h = residual(high, w, "decoder", 1).reshape(len(z), channels[-1], *sizes[-1])
+        for i in reversed(range(len(channels))):
+            name = f"decoder.groups.{i}"
+            if i == 0:
+                h = h + linear(low, w, "decoder.low").reshape(h.shape)
+            code = linear(high, w, f"{name}.code")[:, :, None, None]
+            h = block((1 + code[:, : channels[i]]) * h + code[:, channels[i] :], w, f"{name}.blocks.0")
+            h = doubling_convolution(silu(h), w[f"{name}.double.weight"], w[f"{name}.double.bias"], sizes[i])
+        return h.reshape(len(z), -1)
+
+    return Vae(encode, decode, columns, weights)
+
+
 # Weights
 
 
@@ -306,7 +369,7 @@ def drawn(rng, shapes):
 def deviation(name, shape):
     if not name.endswith("weight"):
         return 0.3
-    samples = name.startswith("layers")
+    samples = name.startswith(("layers", "groups", "output"))
     return np.sqrt(1.5 / np.prod(shape[2 if samples else 1 :]))
 
 
@@ -338,6 +401,34 @@ def convolution_shapes(channels, flat, width):
         shapes |= {f"decoder.convolutions.{i}.weight": (small, large, 3, 3), f"decoder.convolutions.{i}.bias": (large,)}
     shapes |= linear_shapes("encoder.hidden", flat, width) | linear_shapes("encoder.output", width, 2 * LATENT)
     return shapes | linear_shapes("decoder.input", LATENT, width) | linear_shapes("decoder.hidden", width, flat)
+
+
+def residual_network_shapes(samples, image, channels, blocks, outputs):
+    shapes = {}
+    for group, (inputs, own) in enumerate(pairwise([image[0], *channels])):
+        for block in range(blocks):
+            before = inputs if block == 0 else own
+            parts = {"first": (before, 3), "second": (own, 3)} | ({"shortcut": (before, 1)} if block == 0 else {})
+            for part, (before, side) in parts.items():
+                name = f"groups.{group}.blocks.{block}.{part}"
+                shapes[f"{name}.weight"] = (samples, own, before, side, side)
+                shapes |= {f"{name}.norm.{key}": (samples, own) for key in ("scale", "shift", "mean", "variance")}
+    return shapes | {"output.weight": (samples, outputs, channels[-1]), "output.bias": (samples, outputs)}
+
+
+def ladder_shapes(image, channels, flats, width):
+    shapes = {}
+    for i, (large, small) in enumerate(pairwise([image[0], *channels])):
+        for side, part, outputs in (("encoder", "halve", small), ("decoder", "double", large)):
+            name = f"{side}.groups.{i}"
+            shapes |= {f"{name}.{part}.weight": (small, large, 3, 3), f"{name}.{part}.bias": (outputs,)}
+            shapes |= {f"{name}.blocks.0.weight": (small, small, 3, 3), f"{name}.blocks.0.bias": (small,)}
+        shapes |= linear_shapes(f"decoder.groups.{i}.code", 1, 2 * small)
+    shapes |= linear_shapes("encoder.low", flats[0], 2) | linear_shapes("decoder.low", 1, flats[0])
+    for name, first, last in (("encoder", flats[1], 2), ("decoder", 1, flats[1])):
+        shapes |= linear_shapes(f"{name}.input", first, width) | linear_shapes(f"{name}.blocks.0", width, width)
+        shapes |= linear_shapes(f"{name}.output", width, last)
+    return shapes
 
 
 # Losses and optimisers
@@ -439,7 +530,7 @@ def main():
     generative = drawn(rng, residual_shapes(6, 5, 2, 2))
     columns = [(0, 1, "gaussian"), (1, 4, "categorical"), (4, 5, "gaussian"), (5, 6, "bernoulli")]
     vae = residual_vae(columns, 2, doubles(generative))
-    expected = {"x": x, **classes(x, doubles(predictor))}
+    expected = {"x": x, **classes(outputs_of_samples(x, doubles(predictor)))}
     expected |= vae.expected(x, singles(rng.normal(0.0, 1.0, (5, LATENT))))
     write_run("mixed", MIXED, expected, predictor=predictor, generative=generative)
 
@@ -458,6 +549,21 @@ def main():
     write_run("image", IMAGE, expected, generative=generative)
 
     write_json(HERE / "formulas.json", formulas(rng))
+
+    # With random numbers of its own, so that the folders above stay as they are.
+    rng = np.random.default_rng(20201019)
+    image, channels = (1, 6, 5), [2, 3]
+    x = singles(rng.uniform(0.0, 1.0, (4, 30)))
+    predictor = drawn(rng, residual_network_shapes(2, image, channels, 2, 2))
+    for name in predictor:
+        if name.endswith(("scale", "variance")):
+            predictor[name] = (1 + np.abs(predictor[name])).astype(np.float32)
+    members = [{name: array[s] for name, array in doubles(predictor).items()} for s in range(2)]
+    outputs = np.array([residual_network(x.reshape(4, *image), member, 2, 2) for member in members])
+    generative = drawn(rng, ladder_shapes(image, channels, (2 * 3 * 3, 3 * 2 * 2), 5))
+    vae = ladder_vae(image, channels, [(0, 30, "bernoulli")], doubles(generative))
+    expected = {"x": x, **classes(outputs), **vae.expected(x, singles(rng.normal(0.0, 1.0, (4, LATENT))))}
+    write_run("symbols", SYMBOLS, expected, predictor=predictor, generative=generative)
 
 
 if __name__ == "__main__":

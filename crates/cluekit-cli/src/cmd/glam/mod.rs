@@ -1,11 +1,11 @@
 //! `clue glam`: one learned change for a whole group of uncertain inputs.
 
-mod apply;
+pub mod apply;
 mod compare;
 mod fit;
-mod groups;
+pub mod groups;
 mod show;
-mod studio;
+pub mod studio;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};

@@ -4,24 +4,31 @@ pub mod arrays;
 pub mod credit;
 pub mod mnist;
 pub mod moons;
+pub mod synbols;
 pub mod table;
 
+use super::catalogue::PUBLISHED_SYMBOLS;
 use super::{Dataset, Schema};
 use crate::data::DataDir;
 use crate::error::{Error, Result};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Which dataset, and how to read it. Saved in `run.toml`, so that a run finds its data again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// `mnist`, `credit`, `moons`, or the path of a `.csv`, `.parquet`, `.npy` or `.npz` file.
+    /// `mnist`, `credit`, `moons`, `synbols-small`, `synbols-full`, or the path of a `.csv`, `.parquet`, `.npy`, `.npz`
+    /// or `.h5py` file.
     pub name: String,
-    /// The column to predict in a table; the key of the labels in an `.npz`; the file of the labels beside an `.npy`.
+    /// The column to predict in a table; the key of the labels in an `.npz`; the file of the labels beside an `.npy`; the
+    /// attribute to predict of symbols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// Which of the splits that symbols come with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
     /// Share of the rows kept for testing where the dataset has no split of its own.
     pub test_share: f64,
     /// Seed of the split, and of datasets that are made.
@@ -31,15 +38,34 @@ pub struct Request {
 impl Request {
     /// The dataset called `name` with everything else at its default.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), target: None, test_share: 0.1, seed: Seed(0) }
+        Self { name: name.into(), target: None, split: None, test_share: 0.1, seed: Seed(0) }
     }
 }
 
 /// The inputs of another file encoded under `schema`, row after row of [`Schema::width`] numbers; no target is needed.
 pub fn read_rows(path: &Path, schema: &Schema) -> Result<Vec<f32>> {
     match &schema.image {
+        Some(image) if is_hdf5(path) => synbols::read_rows(path, image),
         Some(image) => arrays::read_rows(path, image),
         None => table::read_rows(path, schema),
+    }
+}
+
+/// What the name of a file ends in, without capitals.
+fn extension(path: &Path) -> String {
+    path.extension().and_then(|end| end.to_str()).unwrap_or("").to_ascii_lowercase()
+}
+
+fn is_hdf5(path: &Path) -> bool {
+    ["h5py", "h5", "hdf5"].contains(&extension(path).as_str())
+}
+
+/// Where the published file of symbols lies.
+fn published_symbols(directory: &DataDir) -> Result<PathBuf> {
+    let path = directory.path_of("synbols").join(PUBLISHED_SYMBOLS);
+    match path.is_file() {
+        true => Ok(path),
+        false => Err(Error::file(&path, "is not there; run `clue data fetch synbols-published`")),
     }
 }
 
@@ -48,8 +74,15 @@ pub fn read_rows(path: &Path, schema: &Schema) -> Result<Vec<f32>> {
 /// `schema` overrides what would be inferred from a user's table: kinds, categories, scaling, units, classes. The
 /// columns of other datasets mean what they mean; there it may only name units and constraints.
 pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> Result<Dataset> {
+    let path = Path::new(&request.name);
+    let recipe = synbols::recipe(&request.name);
+    let symbols = recipe.is_some() || request.name == "synbols-published" || is_hdf5(path);
+    if request.split.is_some() && !symbols {
+        let problem = format!("`{}` has no splits to choose from; leave --split away", request.name);
+        return Err(Error::setting("split", problem));
+    }
     let built_in = |dataset: Dataset| match schema {
-        _ if request.target.is_some() && !request.name.contains('.') => Err(Error::setting(
+        _ if request.target.is_some() && !request.name.contains('.') && !symbols => Err(Error::setting(
             "target",
             format!(
                 "`{}` has a target of its own, `{}`; leave --target away",
@@ -67,19 +100,21 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
     match request.name.as_str() {
         "mnist" => built_in(mnist::load(&directory.path_of("mnist"))?),
         "credit" => built_in(credit::load(&directory.path_of("uci_default_credit"), request.seed)?),
-        "moons" => built_in(moons::make(request.seed)),
-        name => {
-            let path = Path::new(name);
-            let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
-            match extension.as_str() {
-                "csv" | "tsv" | "gz" | "parquet" => table::load(path, request, schema),
-                "npy" | "npz" => built_in(arrays::load(path, request)?),
-                _ => Err(Error::data(format!(
-                    "no dataset is called `{name}`; choose mnist, credit or moons, or give the path of a .csv, \
-                     .parquet, .npy or .npz file"
-                ))),
-            }
+        "synbols-published" => {
+            let dataset = synbols::load(&published_symbols(directory)?, request)?;
+            built_in(Dataset { name: request.name.clone(), ..dataset })
         }
+        "moons" => built_in(moons::make(request.seed)),
+        name => match (recipe, extension(path).as_str()) {
+            (Some(recipe), _) => built_in(synbols::make(&recipe, request)?),
+            (None, "csv" | "tsv" | "gz" | "parquet") => table::load(path, request, schema),
+            (None, "npy" | "npz") => built_in(arrays::load(path, request)?),
+            _ if is_hdf5(path) => built_in(synbols::load(path, request)?),
+            _ => Err(Error::data(format!(
+                "no dataset is called `{name}`; choose synbols, mnist, credit or moons, or give the path of a .csv, \
+                 .parquet, .npy, .npz or .h5py file"
+            ))),
+        },
     }
 }
 

@@ -10,7 +10,7 @@
 use super::{Generator, Pattern, Symbol};
 use crate::error::{Error, Result};
 use crate::seed::Seed;
-use hdf5_pure::{AttrValue, EnumTypeBuilder, File, FileBuilder, make_i8_type};
+use hdf5_pure::{AttrValue, DType, EnumTypeBuilder, File, FileBuilder, make_i8_type};
 use rand::seq::SliceRandom;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,12 +93,14 @@ impl Published {
 
     /// Reads a published file, or one that was written in the same layout.
     pub fn read(path: &Path) -> Result<Self> {
+        Self::parse(path, std::fs::read(path).map_err(Error::reading(path))?)
+    }
+
+    /// The same from the bytes of the file at `path`.
+    pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Self> {
         let wrong = |problem: String| Error::file(path, problem);
-        let no_file = |problem: hdf5_pure::Error| match problem {
-            hdf5_pure::Error::Io(source) => Error::Read { path: path.to_owned(), source },
-            other => wrong(format!("is no whole HDF5 file ({other}); fetch or make it again")),
-        };
-        let file = File::open_streaming(path).map_err(no_file)?;
+        let no_file = |problem| wrong(format!("is no whole HDF5 file ({problem}); fetch or make it again"));
+        let file = File::from_bytes(bytes).map_err(no_file)?;
         let dataset = |name: &str| {
             let missing = |_| wrong(format!("has no dataset `{name}`; a file of symbols has x, y and split"));
             file.dataset(name).map_err(missing)
@@ -112,13 +114,22 @@ impl Published {
             shape.iter().map(|&side| side as usize).collect::<Vec<_>>().try_into().map_err(|shape: Vec<usize>| {
                 wrong(format!("`x` has shape {shape:?}, expected images, height, width and channels"))
             })?;
+        let kind = x.dtype().map_err(|problem| broken("x", problem))?;
+        if kind != DType::U8 {
+            return Err(wrong(format!("`x` has the type {kind:?}, expected U8; save images as bytes from 0 to 255")));
+        }
+        let bytes = shape.iter().try_fold(1usize, |product, &side| product.checked_mul(side));
+        if shape.contains(&0) || ![1, 3].contains(&shape[3]) || bytes.is_none() {
+            let problem = format!("`x` has shape {shape:?}, expected some images with 1 or 3 channels");
+            return Err(wrong(problem));
+        }
         let images = x.read_u8().map_err(|problem| broken("x", problem))?;
         let attributes = dataset("y")?.read_string().map_err(|problem| broken("y", problem))?;
         let masks = match file.dataset("mask") {
             Ok(mask) => Some(mask.read_u8().map_err(|problem| broken("mask", problem))?),
             Err(_) => None,
         };
-        if images.len() != shape.iter().product::<usize>() || attributes.len() != shape[0] {
+        if Some(images.len()) != bytes || attributes.len() != shape[0] {
             let problem =
                 format!("has {} images in `x` and {} texts in `y`; fetch or make it again", shape[0], attributes.len());
             return Err(wrong(problem));
@@ -228,7 +239,7 @@ mod tests {
         let letters = ['a', 'b', 'é', 'ü', 'z'];
         let generator = Generator::new(Set::Default, &letters, fonts::embedded(&letters).unwrap()).unwrap();
         let symbols = generator.with_side(8).unwrap();
-        Published::of(&symbols, &symbols.make(count, Seed(2)), Seed(2))
+        Published::of(&symbols, &symbols.make(count, Seed(2)).unwrap(), Seed(2))
     }
 
     #[test]

@@ -9,8 +9,10 @@ use super::weights::{Arrays, write_weights, write_weights_with_note};
 use crate::data::{Request, Schema, Source, sha256_hex};
 use crate::error::{Error, Result};
 use crate::model::mlp::{Head, Mlp};
+use crate::model::network::Network;
 use crate::model::parameters::{Layout, Parameters};
 use crate::model::plan::{Architecture, Plan, flatten};
+use crate::model::resnet::ResNet;
 use crate::model::stacked::{Stacked, stacked_layout};
 use crate::model::training::Trainable;
 use crate::model::vae::{Vae, VaeNetwork, VaeShape};
@@ -32,8 +34,8 @@ const HASHED: [&str; 3] = [SCHEMA, "generative.safetensors", "predictor.safetens
 const PREDICTIONS: &str = "predictions.safetensors";
 
 /// What else a run may hold; a new run in the same folder begins without it.
-const RESULTS: [&str; 7] =
-    ["run.toml", "checkpoint", "measure", "explanations", "mappers", PREDICTIONS, "uncertainty.svg"];
+const RESULTS: [&str; 8] =
+    ["run.toml", "checkpoint", "measure", "explanations", "mappers", PREDICTIONS, "demo.html", "demo.svg"];
 
 /// What `run.toml` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -243,18 +245,10 @@ impl RunFolder {
     pub fn predictor(&self, schema: &Schema) -> Result<Stacked> {
         self.check_hash("predictor.safetensors")?;
         let arrays = Arrays::read(&self.file("predictor.safetensors"))?;
-        let head = Head::of(&schema.target.task);
-        // The widths of hidden layers and S are whatever the file holds; what must fit is how they follow each other.
-        // A bias has the same first two sides as its weight, so one of them is enough to know both.
-        let side = |layer: usize, axis: usize| {
-            let names = ["weight", "bias"].map(|part| format!("layers.{layer}.{part}"));
-            names.iter().find_map(|name| arrays.shape(name)?.get(axis).copied()).unwrap_or(1)
-        };
-        let (samples, layers) = (side(0, 0), arrays.count("layers."));
-        let hidden: Vec<usize> = (1..layers).map(|i| side(i - 1, 1)).collect();
-        let network = Mlp::new(schema.width(), &hidden, head, 0.0);
+        let (network, samples) = network_of(&arrays, schema)?;
+        let path = arrays.path().to_owned();
         let parameters = arrays.matching(Arc::new(stacked_layout(network.layout(), samples)))?;
-        Stacked::new(&parameters, head)
+        Stacked::new(&parameters, &network).map_err(|problem| Error::file(path, problem.to_string()))
     }
 
     /// The trained generative model.
@@ -262,9 +256,8 @@ impl RunFolder {
         self.check_hash("generative.safetensors")?;
         let arrays = Arrays::read(&self.file("generative.safetensors"))?;
         let shape = shape_of_vae(&arrays);
-        if shape.architecture == Architecture::Convolution && schema.image.is_none() {
-            let problem = "has convolutions, but the schema describes a table, not an image; it belongs to another run";
-            return Err(Error::file(arrays.path(), problem));
+        if shape.architecture != Architecture::Residual && schema.image.is_none() {
+            return Err(no_image(&arrays));
         }
         let network = VaeNetwork::new(&shape, schema)?;
         let parameters = arrays.matching(network.layout().clone())?;
@@ -330,20 +323,57 @@ impl RunFolder {
     }
 }
 
+fn no_image(arrays: &Arrays) -> Error {
+    let problem = "has convolutions, but the schema describes a table, not an image; it belongs to another run";
+    Error::file(arrays.path(), problem)
+}
+
+/// The network of a predictor, and S, from the arrays of its file: the widths of hidden layers and S are whatever the
+/// file holds; what must fit is how they follow each other.
+fn network_of(arrays: &Arrays, schema: &Schema) -> Result<(Network, usize)> {
+    let head = Head::of(&schema.target.task);
+    // What belongs to a layer has the same first two sides, so one of its arrays is enough to know them.
+    let side = |layer: String, parts: &[&str], axis: usize| {
+        let names = parts.iter().map(|part| format!("{layer}.{part}"));
+        names.into_iter().find_map(|name| arrays.shape(&name)?.get(axis).copied()).unwrap_or(1)
+    };
+    let groups = arrays.count("groups.");
+    if groups > 0 {
+        let image = schema.image.as_ref().ok_or_else(|| no_image(arrays))?;
+        let parts = ["weight", "norm.scale", "norm.shift", "norm.mean", "norm.variance"];
+        let first = |group: usize, axis: usize| side(format!("groups.{group}.blocks.0.first"), &parts, axis);
+        let channels: Vec<usize> = (0..groups).map(|group| first(group, 1)).collect();
+        let blocks = arrays.count_within("groups.0.blocks.", groups).max(1);
+        let network = ResNet::new(image, &channels, blocks, head);
+        return Ok((Network::ResNet(network), first(0, 0)));
+    }
+    let layer = |layer: usize, axis: usize| side(format!("layers.{layer}"), &["weight", "bias"], axis);
+    let hidden: Vec<usize> = (1..arrays.count("layers.")).map(|i| layer(i - 1, 1)).collect();
+    Ok((Network::Mlp(Mlp::new(schema.width(), &hidden, head, 0.0)), layer(0, 0)))
+}
+
 /// The shape of a VAE from the arrays of its file, so that a file made elsewhere needs no settings beside it.
 fn shape_of_vae(arrays: &Arrays) -> VaeShape {
     let side = |name: &str, axis: usize| arrays.shape(name).and_then(|shape| shape.get(axis).copied());
     // Weight and bias of a layer both begin with its outputs, so one of them is enough to know these.
     let outputs =
         |layer: String| side(&format!("{layer}.weight"), 0).or(side(&format!("{layer}.bias"), 0)).unwrap_or(1);
-    let channels: Vec<usize> =
-        (0..arrays.count("encoder.convolutions.")).map(|i| outputs(format!("encoder.convolutions.{i}"))).collect();
-    let architecture = if channels.is_empty() { Architecture::Residual } else { Architecture::Convolution };
+    let numbered = |prefix: &str, layer: &str| -> Vec<usize> {
+        (0..arrays.count(prefix)).map(|i| outputs(format!("{prefix}{i}{layer}"))).collect()
+    };
+    let (convolutions, groups) = (numbered("encoder.convolutions.", ""), numbered("encoder.groups.", ".halve"));
+    let architecture = match (convolutions.is_empty(), groups.is_empty()) {
+        (true, true) => Architecture::Residual,
+        (true, false) => Architecture::Ladder,
+        (false, _) => Architecture::Convolution,
+    };
     VaeShape {
         architecture,
         latent: outputs("encoder.output".into()) / 2,
+        low_latent: outputs("encoder.low".into()) / 2,
         width: outputs("decoder.input".into()),
         depth: arrays.count("encoder.blocks."),
-        channels,
+        blocks: arrays.count_within("encoder.groups.0.blocks.", groups.len()),
+        channels: if architecture == Architecture::Ladder { groups } else { convolutions },
     }
 }

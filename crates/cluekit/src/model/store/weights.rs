@@ -95,6 +95,11 @@ impl Arrays {
             .map_or(0, |largest| largest.saturating_add(1).min(self.arrays.len()))
     }
 
+    /// The same for what each of so many groups has: no more than the file has arrays for.
+    pub fn count_within(&self, prefix: &str, groups: usize) -> usize {
+        self.count(prefix).min(self.arrays.len() / groups.max(1))
+    }
+
     /// The shape of the array called `name`, if it is there.
     pub fn shape(&self, name: &str) -> Option<&[usize]> {
         self.arrays.get(name).map(|(shape, _)| shape.as_slice())

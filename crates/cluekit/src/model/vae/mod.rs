@@ -4,18 +4,21 @@
 //! KL = ½ Σ (μ² + σ² − log σ² − 1).
 
 pub mod convolution;
+pub mod ladder;
 pub mod likelihood;
 pub mod residual;
 
 use super::Generative;
 use super::parameters::{Layout, Parameters, Weights};
 use super::plan::{Architecture, GenerativePlan};
-use super::training::{Batch, Session, Trainable, fit};
-use crate::data::Schema;
+use super::training::{Batch, CONVOLUTION_SHARD, Session, Trainable, fit};
+use crate::data::{Image, Schema};
 use crate::error::{Error, Result};
+use crate::parallel::SHARD;
 use crate::seed::Rng;
 use crate::tensor::{Tensor, tensor};
 use convolution::Convolution;
+use ladder::Ladder;
 use likelihood::Likelihood;
 use rand_distr::{Distribution, StandardNormal};
 use residual::Residual;
@@ -29,20 +32,24 @@ const LOG_VARIANCE_BOUND: f64 = 12.0;
 pub struct VaeShape {
     /// The kind of networks.
     pub architecture: Architecture,
-    /// Dimensions of the latent space.
+    /// Dimensions of the latent space; of a ladder, of its high-level code.
     pub latent: usize,
+    /// Dimensions of the low-level code of a ladder.
+    pub low_latent: usize,
     /// Width of the hidden layers.
     pub width: usize,
     /// Residual blocks in each of encoder and decoder.
     pub depth: usize,
+    /// Residual convolutions in each group of a ladder.
+    pub blocks: usize,
     /// Channels of each halving of an image.
     pub channels: Vec<usize>,
 }
 
 impl From<&GenerativePlan> for VaeShape {
     fn from(plan: &GenerativePlan) -> Self {
-        let GenerativePlan { architecture, latent, width, depth, channels, fit: _ } = plan.clone();
-        Self { architecture, latent, width, depth, channels }
+        let GenerativePlan { architecture, latent, low_latent, width, depth, blocks, channels, fit: _ } = plan.clone();
+        Self { architecture, latent, low_latent, width, depth, blocks, channels }
     }
 }
 
@@ -60,6 +67,7 @@ pub struct VaeNetwork {
 enum Body {
     Residual { encoder: Residual, decoder: Residual },
     Convolution(Convolution),
+    Ladder(Ladder),
 }
 
 /// The latent code of some rows: a normal distribution for each, `[rows, latent]`.
@@ -89,7 +97,11 @@ impl Code {
 impl VaeNetwork {
     /// The networks of this shape for data of this schema.
     pub fn new(shape: &VaeShape, schema: &Schema) -> Result<Self> {
-        let (inputs, latent) = (schema.width(), shape.latent);
+        let inputs = schema.width();
+        let latent = match shape.architecture {
+            Architecture::Ladder => shape.latent + shape.low_latent,
+            _ => shape.latent,
+        };
         let likelihood = Likelihood::of(schema);
         let mut layout = Layout::default();
         let body = match shape.architecture {
@@ -98,11 +110,16 @@ impl VaeNetwork {
                 decoder: Residual::new("decoder", latent, inputs, shape.width, shape.depth, &mut layout),
             },
             Architecture::Convolution => {
-                let image = schema.image.as_ref().ok_or_else(|| {
-                    Error::setting("generative.architecture", "`convolution` needs images; choose `residual`")
-                })?;
+                let image = image_of(schema, "convolution")?;
                 Body::Convolution(Convolution::new(image, &shape.channels, shape.width, latent, &mut layout))
             }
+            Architecture::Ladder if shape.channels.is_empty() => {
+                return Err(Error::setting(
+                    "generative.channels",
+                    "a ladder needs at least one number, such as [16, 32]",
+                ));
+            }
+            Architecture::Ladder => Body::Ladder(Ladder::new(image_of(schema, "ladder")?, shape, &mut layout)),
         };
         if likelihood.gaussians() > 0 {
             layout.push("decoder.log_variance", &[likelihood.gaussians()]);
@@ -116,6 +133,7 @@ impl VaeNetwork {
         let outputs = match &self.body {
             Body::Residual { encoder, .. } => encoder.forward(weights, x),
             Body::Convolution(pair) => pair.encode(weights, x),
+            Body::Ladder(pair) => pair.encode(weights, x),
         };
         let log_variance = outputs.clone().slice([0..rows, self.latent..2 * self.latent]);
         Code {
@@ -129,6 +147,7 @@ impl VaeNetwork {
         match &self.body {
             Body::Residual { decoder, .. } => decoder.forward(weights, z),
             Body::Convolution(pair) => pair.decode(weights, z),
+            Body::Ladder(pair) => pair.decode(weights, z),
         }
     }
 
@@ -141,9 +160,22 @@ impl VaeNetwork {
     }
 }
 
+fn image_of<'a>(schema: &'a Schema, architecture: &str) -> Result<&'a Image> {
+    schema.image.as_ref().ok_or_else(|| {
+        Error::setting("generative.architecture", format!("`{architecture}` needs images; choose `residual`"))
+    })
+}
+
 impl Trainable for VaeNetwork {
     fn layout(&self) -> &Arc<Layout> {
         &self.layout
+    }
+
+    fn shard(&self) -> usize {
+        match self.body {
+            Body::Ladder(_) => CONVOLUTION_SHARD,
+            _ => SHARD,
+        }
     }
 
     /// −Σ ELBO.

@@ -7,7 +7,7 @@ use crate::model::parameters::{Layout, Weights};
 use crate::tensor::{Tensor, silu};
 
 /// The residual blocks begin small, so that the signal does not grow with the depth.
-const BLOCK_SPREAD: f32 = 0.5;
+pub(super) const BLOCK_SPREAD: f32 = 0.5;
 /// The outputs begin near 0: every probability near a half, every latent code near the prior.
 pub(super) const OUTPUT_SPREAD: f32 = 0.1;
 
@@ -21,11 +21,23 @@ pub struct Residual {
 impl Residual {
     /// Adds the arrays `<name>.input`, `<name>.blocks.<i>` and `<name>.output` to the layout.
     pub fn new(name: &str, inputs: usize, outputs: usize, width: usize, depth: usize, layout: &mut Layout) -> Self {
+        Self::with_spread(name, [inputs, outputs], width, depth, OUTPUT_SPREAD, layout)
+    }
+
+    /// The same with outputs that begin this share of He's initialisation away from 0.
+    pub(super) fn with_spread(
+        name: &str,
+        [inputs, outputs]: [usize; 2],
+        width: usize,
+        depth: usize,
+        spread: f32,
+        layout: &mut Layout,
+    ) -> Self {
         layout.push_linear(&format!("{name}.input"), inputs, width);
         for i in 0..depth {
             layout.push_linear_spread(&format!("{name}.blocks.{i}"), width, width, BLOCK_SPREAD);
         }
-        layout.push_linear_spread(&format!("{name}.output"), width, outputs, OUTPUT_SPREAD);
+        layout.push_linear_spread(&format!("{name}.output"), width, outputs, spread);
         Self { name: name.into(), depth }
     }
 

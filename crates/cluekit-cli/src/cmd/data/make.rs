@@ -1,0 +1,124 @@
+//! `clue data make synbols`: symbols into a file.
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use cluekit::Seed;
+use cluekit::data::Image;
+use cluekit::data::synbols::{ALPHABET, Generator, Published, Set, encoded, fonts};
+use cluekit::model::store::files::{create_folder, write_whole};
+use cluekit::report::contact_sheet;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Images in a row of a contact sheet, and how many pixels each of theirs becomes.
+const COLUMNS: usize = 10;
+const TIMES: usize = 2;
+/// More pixels than these would make a sheet that nobody looks at.
+const MOST_ON_A_SHEET: usize = 1 << 24;
+
+/// What to make, and where to put it.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  clue data make synbols --count 20000 --out symbols.h5py
+  clue data make synbols --set camouflage --count 100 --out sheet.png
+  clue data make synbols --letters abcde --fonts ~/fonts --resolution 64 --grey --count 5000 --out mine.h5py
+
+Sets: plain, default, default-bw, non-camou-bw, non-camou-shade, camouflage, less-variations, tiny.
+A name that ends in .png becomes a contact sheet; any other a file in the layout of the published
+ones, with images, masks, attributes and splits (docs/symbols.md). `clue train FILE` learns from it.")]
+pub struct MakeArgs {
+    /// What to make.
+    what: What,
+    /// From which laws images are drawn.
+    #[arg(long, value_name = "SET", default_value = "non-camou-bw")]
+    set: Set,
+    /// How many images.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    count: u32,
+    /// The file to write: .h5py (or .h5, .hdf5), or .png for a contact sheet.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Which letters [default: a to z].
+    #[arg(long, value_name = "LETTERS", conflicts_with = "accents")]
+    letters: Option<String>,
+    /// The letters a to z and 23 with accents; the published files have 22 of these.
+    #[arg(long)]
+    accents: bool,
+    /// A folder of .ttf and .otf files instead of the fonts that come along.
+    #[arg(long, value_name = "DIR")]
+    fonts: Option<PathBuf>,
+    /// Pixels a side [default: 32, tiny 8].
+    #[arg(long, value_name = "PIXELS")]
+    resolution: Option<usize>,
+    /// One channel instead of three.
+    #[arg(long)]
+    grey: bool,
+    /// Where all randomness comes from.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    seed: u64,
+}
+
+/// What can be made.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    /// Letters in many fonts.
+    Synbols,
+}
+
+/// Runs `clue data make …`.
+pub fn run(args: &MakeArgs, out: &mut dyn Write) -> Result<()> {
+    let What::Synbols = args.what;
+    let extension = args.out.extension().and_then(|end| end.to_str()).unwrap_or("").to_ascii_lowercase();
+    if !["png", "h5py", "h5", "hdf5"].contains(&extension.as_str()) {
+        bail!("{} ends in neither .h5py nor .png; choose one of them", args.out.display());
+    }
+    if args.out.is_dir() {
+        bail!("{} is a folder; name a file in it", args.out.display());
+    }
+    if let Some(folder) = args.out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        create_folder(folder)?;
+    }
+    let (generator, count) = (generator(args)?, args.count as usize);
+    let pixels = count.saturating_mul(generator.shape()[0].pow(2));
+    if extension == "png" && pixels > MOST_ON_A_SHEET {
+        bail!("a sheet of {count} such images is more than anybody looks at; ask for fewer, or for a .h5py file");
+    }
+    let symbols = generator.make(count, Seed(args.seed))?;
+    let bytes = match extension.as_str() {
+        "png" => {
+            let [side, channels] = generator.shape();
+            let image = Image { channels, height: side, width: side, maximum: 255.0 };
+            let images: Vec<Vec<f32>> =
+                symbols.iter().map(|symbol| encoded(&symbol.pixels, channels).collect()).collect();
+            let images: Vec<&[f32]> = images.iter().map(Vec::as_slice).collect();
+            contact_sheet(&images, &image, COLUMNS, TIMES)
+        }
+        _ => Published::of(&generator, &symbols, Seed(args.seed)).to_hdf5(Seed(args.seed))?,
+    };
+    write_whole(&args.out, &bytes)?;
+    let (letters, fonts) = (generator.letters().len(), generator.fonts().len());
+    tracing::info!("{count} images of {letters} letters in {fonts} fonts, set {}", args.set.name());
+    writeln!(out, "{}", args.out.display())?;
+    Ok(())
+}
+
+fn generator(args: &MakeArgs) -> Result<Generator> {
+    let mut letters: Vec<char> = match &args.letters {
+        Some(letters) => letters.chars().filter(|letter| !letter.is_whitespace()).collect(),
+        None if args.accents => ALPHABET.chars().collect(),
+        None => ('a'..='z').collect(),
+    };
+    letters.sort_unstable();
+    letters.dedup();
+    if letters.is_empty() {
+        bail!("--letters names no letter; write them one after the other, such as --letters abc");
+    }
+    let fonts = match &args.fonts {
+        Some(folder) => fonts::of_folder(folder, &letters)?,
+        None => fonts::embedded(&letters)?,
+    };
+    let generator = Generator::new(args.set, &letters, fonts)?;
+    let grey = args.grey || generator.shape()[1] == 1;
+    let side = args.resolution.unwrap_or(generator.shape()[0]);
+    Ok(generator.with_side(side)?.in_grey(grey))
+}
