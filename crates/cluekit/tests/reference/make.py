@@ -1,4 +1,4 @@
-"""Values from an independent implementation, for tests/reference.rs.
+"""Values from an independent implementation, for the tests beside it.
 
 Writes four run folders as another program would: `run.toml` with nothing but what is required, `schema.toml`, and
 weights drawn at random in PyTorch's layout. Beside the weights lies `expected.json`: what numpy, in double precision
