@@ -180,6 +180,8 @@ fn what_cannot_be_learned_from_is_said_with_the_remedy() {
     fs::write(&symbols, &bytes[..bytes.len() / 2]).unwrap();
     let message = refused(&mut train(&symbols, &run));
     assert!(message.contains("symbols.h5py") && message.contains("make it again"), "{message}");
+    let message = refused(clue().args(["train", "moons", "--set", "predictor.network=resnet", "--out"]).arg(&run));
+    assert!(message.contains("`resnet` needs images; choose `mlp`"), "{message}");
     let message = refused(clue().args(["train", "moons", "--split", "random", "--out"]).arg(&run));
     assert!(message.contains("--split"), "{message}");
 }

@@ -26,7 +26,7 @@ impl Network {
         let head = Head::of(&schema.target.task);
         // A chain would walk through running statistics as if they were weights, and masks are for perceptrons.
         let alone = [PredictorKind::Ensemble, PredictorKind::Plain].contains(&plan.kind);
-        if plan.network == NetworkKind::Resnet && !alone {
+        if plan.network == NetworkKind::Resnet && schema.image.is_some() && !alone {
             let problem = "must be `ensemble` or `plain` for a `resnet`; the others need `predictor.network = \"mlp\"`";
             return Err(Error::setting("predictor.kind", problem));
         }

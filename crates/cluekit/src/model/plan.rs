@@ -323,7 +323,7 @@ impl Plan {
         if generative.architecture == Architecture::Ladder {
             check(generative.low_latent > 0, "generative.low_latent", "must be positive for a ladder, got 0".into())?;
         }
-        if predictor.network == NetworkKind::Resnet {
+        if predictor.network == NetworkKind::Resnet && schema.image.is_some() {
             channels(&predictor.channels, "predictor.channels")?;
             check(predictor.blocks > 0, "predictor.blocks", "must be positive, got 0".into())?;
         }
