@@ -17,6 +17,7 @@ pub mod prediction;
 pub mod report;
 pub mod search;
 pub mod seed;
+pub mod studio;
 pub mod tensor;
 pub mod uncertainty;
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the ground floor up.
-const ROOMS: [&str; 17] = [
+const ROOMS: [&str; 18] = [
     "error",
     "seed",
     "tensor",
@@ -22,6 +22,7 @@ const ROOMS: [&str; 17] = [
     "explanation",
     "search",
     "amortise",
+    "studio",
     "measure",
     "report",
 ];

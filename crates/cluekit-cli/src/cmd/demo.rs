@@ -2,11 +2,11 @@
 
 use super::explain::document::tally;
 use super::glam::apply::{encoded, proposals};
+use super::glam::cost::CostArgs;
 use super::glam::groups::GroupArgs;
-use super::glam::studio::{CostArgs, Studio};
 use super::measure::reconstructions;
 use super::rank::most_uncertain;
-use super::run::RunArgs;
+use super::run::{RunArgs, Studio};
 use crate::progress::Bar;
 use crate::table::table;
 use anyhow::{Result, bail};
@@ -186,10 +186,10 @@ struct Demo {
 
 impl Demo {
     fn open(args: &RunArgs, quiet: bool) -> Result<Self> {
-        let studio = Studio::open(args)?;
+        let studio = args.studio()?;
         let predictions = predict(&studio.run.predictor, &studio.dataset.test, &studio.run.schema.target.task)?;
         let top = most_uncertain(&predictions, Uncertainty::Total, TOP);
-        let (threshold, seed) = (studio.search(&COST)?.threshold, studio.run.record.seed);
+        let (threshold, seed) = (COST.search(&studio)?.threshold, studio.run.record.seed);
         let train = &studio.dataset.train;
         let ordinary = Ordinary::among(&studio.models(), &train.x, train.width, seed)?;
         Ok(Self { studio, predictions, top, ordinary, threshold, seed, quiet })
@@ -324,7 +324,7 @@ impl Demo {
     }
 
     fn background(&self) -> Result<Background> {
-        Ok(Background { ordinary: Some(self.ordinary.clone()), ..self.studio.background(&COST)? })
+        Ok(Background { ordinary: Some(self.ordinary.clone()), ..COST.background(&self.studio)? })
     }
 
     /// Learns translations for the class with the most uncertain letters, and applies them to those of the test set.
@@ -337,8 +337,8 @@ impl Demo {
         };
         let classes = 0..self.classes().len();
         let class = classes.max_by_key(|&class| uncertain(class).len()).expect("there are letters");
-        let [train, validation] = self.studio.rows(None)?;
-        let search = self.studio.search(&COST)?;
+        let [train, validation] = self.studio.rows(None, &mut Bar::new(self.quiet))?;
+        let search = COST.search(&self.studio)?;
         let background = self.background()?;
         let thresholds = GroupArgs::of_scheme(Scheme::default()).thresholds(search.threshold, search.accept_by);
         let mut workshop = Workshop::new(&models, &search, &background, [&train, &validation], thresholds, self.seed);

@@ -52,13 +52,15 @@ pub(super) struct End {
     pub steps: usize,
     /// Why it ended.
     pub stopped: StopReason,
+    /// The codes on the way, from the start on; empty unless they are asked for.
+    pub path: Vec<Vec<f32>>,
 }
 
 impl Start {
     /// The end of a search that takes no step.
     pub fn end(&self) -> End {
         let Self { input, z, bounds } = self.clone();
-        End { input, z, bounds, x: None, steps: 0, stopped: StopReason::MaxSteps }
+        End { input, z, bounds, x: None, steps: 0, stopped: StopReason::MaxSteps, path: vec![] }
     }
 }
 
@@ -77,6 +79,8 @@ pub(super) struct Descent<'a> {
     pub origins: &'a [Origin],
     /// Told after each evaluation of some rows: how many steps of one row are done, and their mean objective.
     pub watch: &'a (dyn Fn(usize, f64) + Sync),
+    /// Whether ends remember their way.
+    pub traced: bool,
 }
 
 impl Descent<'_> {
@@ -102,6 +106,9 @@ impl Descent<'_> {
         let mut rows = self.rows(starts, &active);
         for step in 0.. {
             let last = step >= self.convergence.max_steps;
+            if self.traced {
+                z.chunks_exact(latent).zip(&active).for_each(|(z, &row)| ends[row].path.push(z.to_vec()));
+            }
             let (losses, mut gradient) = self.evaluate(&rows, starts, &active, &z, unit, found, last)?;
             let mut keep = vec![true; active.len()];
             for (u, loss) in losses.iter().enumerate() {

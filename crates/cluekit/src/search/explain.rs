@@ -63,6 +63,20 @@ impl Search {
         Ok(explanations)
     }
 
+    /// The ways of all candidates of each input through the latent space: for every candidate its codes, from the start
+    /// on, one a step.
+    pub fn paths(
+        &self,
+        models: &Models,
+        background: &Background,
+        inputs: &Inputs,
+        seed: Seed,
+    ) -> Result<Vec<Vec<Vec<Vec<f32>>>>> {
+        let prepared = self.prepare(models, background, inputs)?;
+        let ends = self.search(&Descent { traced: true, ..prepared.descent() }, seed)?;
+        Ok(ends.chunks(self.count).map(|ends| ends.iter().map(|end| end.path.clone()).collect()).collect())
+    }
+
     /// The certified clues of each input.
     fn clues(&self, descent: &Descent, acceptance: Acceptance, seed: Seed) -> Result<Vec<Vec<Clue>>> {
         let mut ends = self.search(descent, seed)?;

@@ -29,6 +29,7 @@ mod prepared;
 mod sparse;
 mod spread;
 mod summary;
+mod threshold;
 
 use crate::data::Task;
 use crate::diversity::{Diversity, Space};
@@ -45,6 +46,7 @@ pub use objective::{DiversityTerm, Objective, UncertaintyWeights, Weighted};
 pub use plausibility::Ordinary;
 pub use prepared::{Prepared, Proposal};
 use serde::{Serialize, Serializer};
+pub use threshold::usual_threshold;
 
 /// Clues for one input at the most, so that a mistyped number is an error and not an allocation.
 const MOST_CLUES: usize = 100_000;

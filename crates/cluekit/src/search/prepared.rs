@@ -117,6 +117,7 @@ impl Prepared<'_> {
             convergence: search.convergence,
             origins: &self.origins,
             watch: &|_, _| {},
+            traced: false,
         }
     }
 

@@ -68,3 +68,30 @@ fn most_uncertain_inputs_find_certainty_without_a_ball() {
     let accepted = found.iter().filter(|explanation| explanation.clues[0].accepted).count();
     assert!(accepted >= 15, "{accepted} of 20");
 }
+
+#[test]
+fn a_path_begins_at_its_start_stays_in_the_ball_and_passes_its_clue() {
+    let world = World::classes();
+    let inputs = world.inputs(3);
+    let convergence = Convergence::never_before(12);
+    let free = Search { convergence, ..Search::clue() };
+    let bounded = Search { convergence, ..Search::delta_clue(ball(0.8), 4) };
+    let apart = diversity(0.5, Diversity::Dpp, Space::Z);
+    let one_by_one = Search { convergence, order: Order::Sequential, ..Search::nabla_clue(ball(0.8), 3, apart) };
+    for search in [free, bounded, one_by_one] {
+        let paths = search.paths(&world.models(), &world.background(), &inputs, Seed(3)).unwrap();
+        let found = search.explain(&world.models(), &world.background(), &inputs, Seed(3), &mut Silent).unwrap();
+        for (explanation, paths) in found.iter().zip(&paths) {
+            assert_eq!(paths.len(), search.count);
+            for (clue, path) in explanation.clues.iter().zip(paths) {
+                assert_eq!(path.len(), 13, "the start and twelve steps");
+                assert!(path.contains(&clue.z), "the best point lies on the way");
+                let away = |z: &[f32]| latent_distance(z, &explanation.input.z);
+                match search.count {
+                    1 => assert!(away(&path[0]) < 1e-6, "CLUE begins at the input's own code"),
+                    _ => assert!(path.iter().all(|z| away(z) < 0.8 + 1e-5), "no step leaves the ball"),
+                }
+            }
+        }
+    }
+}

@@ -5,7 +5,6 @@ pub mod document;
 pub mod inputs;
 pub mod options;
 pub mod output;
-pub mod threshold;
 
 use super::run::{Run, RunArgs, Split};
 use crate::progress::Bar;
@@ -15,7 +14,7 @@ use cluekit::Seed;
 use cluekit::data::Samples;
 use cluekit::distance::Metric;
 use cluekit::observer::Observer;
-use cluekit::search::{Background, Certain, Delta, LatentBall, Models, Ordinary, Search};
+use cluekit::search::{Background, Certain, Delta, LatentBall, Models, Ordinary, Search, usual_threshold};
 use delta::DeltaArg;
 use document::Document;
 use std::process::ExitCode;
@@ -101,7 +100,7 @@ impl ExplainArgs {
     /// What the search has to know of the training rows.
     fn background(&self, models: &Models, train: Samples, search: &mut Search, seed: Seed) -> Result<Background> {
         if !self.search.has_threshold() {
-            search.threshold = threshold::from_rows(models, &train, search.accept_by)?;
+            search.threshold = usual_threshold(models, &train, search.accept_by)?;
         }
         tracing::info!("a clue is accepted below {}", search.threshold);
         let metric = Metric::fit(search.objective.input.1, &train.x, train.width, models.schema)?;

@@ -1,12 +1,12 @@
 //! `clue glam apply`: counterfactuals in one call.
 
+use super::cost::CostArgs;
 use super::groups::GroupArgs;
-use super::studio::{CostArgs, Studio};
 use crate::cmd::explain::document::{Document, tally};
 use crate::cmd::explain::inputs::{InputArgs, class_named};
 use crate::cmd::explain::options::ConstraintArgs;
 use crate::cmd::explain::output::ResultArgs;
-use crate::cmd::run::RunArgs;
+use crate::cmd::run::{RunArgs, Studio};
 use crate::progress::Bar;
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -70,7 +70,7 @@ pub struct ApplyArgs {
 
 /// Runs `clue glam apply`.
 pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
-    let mut studio = Studio::open(&args.run)?;
+    let mut studio = args.run.studio()?;
     studio.run.schema.constraints = args.constraints.on(&studio.run.schema)?;
     studio.run.schema.constraints.validate(&studio.run.schema)?;
     let studio = studio;
@@ -78,7 +78,7 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     let search = Search {
         convergence: Convergence::never_before(args.refine),
         learning_rate: args.learning_rate,
-        ..studio.search(&args.cost)?
+        ..args.cost.search(&studio)?
     };
     search.validate()?;
     args.results.open()?;
@@ -93,7 +93,7 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
             true => None,
             false => Some(Ordinary::among(&models, &train.x, train.width, seed)?),
         },
-        ..studio.background(&args.cost)?
+        ..args.cost.background(&studio)?
     };
     let prepared = search.prepare(&models, &background, &inputs)?;
     let rows = encoded(&prepared, &inputs);
@@ -197,9 +197,9 @@ impl ApplyArgs {
         let schema = &studio.run.schema;
         let pairs = self.groups.pairs(schema, &studio.dataset.train)?;
         let classes = GroupArgs::classes(&pairs, schema.target.task.classes().len());
-        let [train, validation] = studio.rows(classes.as_deref())?;
+        let [train, validation] = studio.rows(classes.as_deref(), &mut Bar::new(quiet))?;
         let models = studio.models();
-        let background = studio.background(&self.cost)?;
+        let background = self.cost.background(studio)?;
         let thresholds = self.groups.thresholds(search.threshold, search.accept_by);
         let rows = [&train, &validation];
         let mut workshop = Workshop::new(&models, search, &background, rows, thresholds, Seed(self.results.seed));

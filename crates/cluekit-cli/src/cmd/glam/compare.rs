@@ -1,10 +1,10 @@
 //! `clue glam compare`: baselines, mappers and CLUE side by side.
 
 use super::apply::encoded;
+use super::cost::CostArgs;
 use super::groups::GroupArgs;
-use super::studio::{CostArgs, Studio};
 use crate::cmd::explain::inputs::InputArgs;
-use crate::cmd::run::RunArgs;
+use crate::cmd::run::{RunArgs, Studio};
 use crate::progress::Bar;
 use crate::table::{json, table};
 use anyhow::{Context, Result, bail};
@@ -144,9 +144,9 @@ pub fn run(args: CompareArgs, quiet: bool) -> Result<ExitCode> {
     if let Some(folder) = &args.out {
         create_folder(folder)?;
     }
-    let studio = Studio::open(&args.run)?.unconstrained();
-    let search = studio.search(&args.cost)?;
-    let background = studio.background(&args.cost)?;
+    let studio = args.run.studio()?.unconstrained();
+    let search = args.cost.search(&studio)?;
+    let background = args.cost.background(&studio)?;
     let inputs = InputArgs::above(args.uncertain_above, args.top, args.split).choose(
         &studio.run,
         Some(&studio.dataset),
@@ -220,7 +220,7 @@ impl CompareArgs {
         let schema = &studio.run.schema;
         let within = groups.pairs(schema, &studio.dataset.train)?;
         let to_class = GroupArgs::of_scheme(Scheme::AnyToClass).pairs(schema, &studio.dataset.train)?;
-        let [train, validation] = studio.rows(None)?;
+        let [train, validation] = studio.rows(None, &mut Bar::new(quiet))?;
         let models = studio.models();
         let thresholds = groups.thresholds(search.threshold, search.accept_by);
         let seed = Seed(self.seed);

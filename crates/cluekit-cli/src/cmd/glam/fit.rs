@@ -1,9 +1,9 @@
 //! `clue glam fit`: learns mappers and saves them in the run.
 
 use super::apply::BEST;
+use super::cost::CostArgs;
 use super::groups::GroupArgs;
-use super::studio::{CostArgs, Studio};
-use crate::cmd::run::RunArgs;
+use crate::cmd::run::{RunArgs, Studio};
 use crate::progress::Bar;
 use crate::table::{json, table};
 use anyhow::{Context, Result, bail};
@@ -107,7 +107,7 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
             format!("`{name}` is what a method of `clue glam apply` is called; choose another")
         ));
     }
-    let studio = Studio::open(&args.run)?.unconstrained();
+    let studio = args.run.studio()?.unconstrained();
     let schema = &studio.run.schema;
     let groups = match method {
         Method::Neural if args.groups.pairs_are_default() => &args.groups.paired(Scheme::AnyToClass),
@@ -115,11 +115,11 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
     };
     let pairs = groups.pairs(schema, &studio.dataset.train)?;
     let recipe = args.recipe(method)?;
-    let search = studio.search(&args.cost)?;
-    let background = studio.background(&args.cost)?;
+    let search = args.cost.search(&studio)?;
+    let background = args.cost.background(&studio)?;
     let classes = GroupArgs::classes(&pairs, schema.target.task.classes().len());
     let classes = classes.filter(|_| method != Method::Neural);
-    let [train, validation] = studio.rows(classes.as_deref())?;
+    let [train, validation] = studio.rows(classes.as_deref(), &mut Bar::new(quiet))?;
     let models = studio.models();
     let thresholds = groups.thresholds(search.threshold, search.accept_by);
     let seed = Seed(args.seed);

@@ -2,10 +2,10 @@
 
 pub mod apply;
 mod compare;
+pub mod cost;
 mod fit;
 pub mod groups;
 mod show;
-pub mod studio;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};

@@ -1,7 +1,7 @@
 //! `clue glam show`: the global explanation for a person.
 
 use super::apply::encoded;
-use super::studio::{CostArgs, Studio};
+use super::cost::CostArgs;
 use crate::cmd::explain::inputs::class_named;
 use crate::cmd::run::RunArgs;
 use crate::table::json;
@@ -81,14 +81,14 @@ struct GlobalExplanation {
 
 /// Runs `clue glam show`.
 pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
-    let studio = Studio::open(&args.run)?.unconstrained();
+    let studio = args.run.studio()?.unconstrained();
     let fitted = studio.load(&args.method)?;
     let chosen = args.chosen(&fitted, studio.run.schema.target.task.classes())?;
     if let Some(folder) = &args.out {
         create_folder(folder)?;
     }
-    let search = studio.search(&args.cost)?;
-    let background = studio.background(&args.cost)?;
+    let search = args.cost.search(&studio)?;
+    let background = args.cost.background(&studio)?;
     tracing::info!("predicting {} test rows …", studio.dataset.test.len());
     let models = studio.models();
     let test = Encoded::of(&models, studio.dataset.test.clone())?;

@@ -1,10 +1,10 @@
 //! Below which uncertainty a clue is accepted when nothing is said.
 
-use anyhow::Result;
-use cluekit::data::{Samples, Task};
-use cluekit::prediction::predict;
-use cluekit::search::Models;
-use cluekit::uncertainty::Uncertainty;
+use super::Models;
+use crate::data::{Samples, Task};
+use crate::error::Result;
+use crate::prediction::predict;
+use crate::uncertainty::Uncertainty;
 
 /// Training rows that are looked at, evenly spread over all.
 const ROWS: usize = 1000;
@@ -15,7 +15,7 @@ const EPISTEMIC_SHARE: f32 = 0.05;
 
 /// What the surest quarter of the training rows stays below: noisy data never get as certain as clean ones. For
 /// classes at least a fifth of the greatest entropy (a twentieth for the epistemic part), rounded to two digits that people can read.
-pub fn from_rows(models: &Models, train: &Samples, kind: Uncertainty) -> Result<f32> {
+pub fn usual_threshold(models: &Models, train: &Samples, kind: Uncertainty) -> Result<f32> {
     let rows: Vec<usize> = (0..train.len()).step_by(train.len().div_ceil(ROWS).max(1)).collect();
     let predictions = predict(models.predictor, &train.select(&rows), models.task())?;
     let mut amounts: Vec<f32> = predictions.iter().map(|prediction| prediction.uncertainty.get(kind)).collect();

@@ -1,37 +1,75 @@
-//! What every `clue glam` command needs: models, rows, and what a counterfactual costs.
+//! An opened run: its models, its data, and what they say of the training rows.
+//!
+//! A run folder is files; a studio is what one works with: both models ready to be asked, the rows they were made from,
+//! checked against the hashes in `run.toml`, and predictions that are kept because asking takes long.
 
-use crate::cmd::explain::threshold;
-use crate::cmd::run::{Run, RunArgs};
-use anyhow::Result;
-use clap::Args;
-use cluekit::amortise::{Encoded, Fitted};
-use cluekit::data::{Constraints, Dataset, Samples, Targets};
-use cluekit::distance::{Distance, Metric};
-use cluekit::model::parameters::{Layout, Parameters};
-use cluekit::model::pipeline::validation_split;
-use cluekit::model::vae::Vae;
-use cluekit::prediction::{Amounts, Prediction, predict};
-use cluekit::search::{Background, Convergence, Decoding, Models, Search, Weighted};
+use crate::amortise::{Encoded, Fitted};
+use crate::data::{self, Constraints, DataDir, Dataset, Samples, Schema, Targets};
+use crate::error::{Error, Result};
+use crate::model::parameters::{Layout, Parameters};
+use crate::model::pipeline::validation_split;
+use crate::model::stacked::Stacked;
+use crate::model::store::run::{Record, RunFolder};
+use crate::model::vae::Vae;
+use crate::observer::Observer;
+use crate::prediction::{Amounts, Prediction, predict};
+use crate::search::Models;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-/// What a counterfactual costs, and when it is accepted.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Cost")]
-pub struct CostArgs {
-    /// Weight of the distance to the input in the cost H + λ d.
-    #[arg(long, value_name = "V", default_value_t = 0.03, allow_hyphen_values = true)]
-    pub lambda_x: f32,
-    /// The distance between inputs: l1, l2, mahalanobis; for tables also mad and range.
-    #[arg(long, value_name = "NAME", default_value = "l1")]
-    pub distance: Distance,
-    /// A counterfactual is accepted below this uncertainty [default: that of the surest quarter of the training rows,
-    /// or a fifth of the greatest possible one if that is more].
-    #[arg(long, value_name = "H", allow_hyphen_values = true)]
-    pub threshold: Option<f32>,
-    /// Add to the input only what changes, instead of showing its reconstruction changed.
-    #[arg(long)]
-    pub anchored: bool,
+/// A run that is finished.
+pub struct Run {
+    /// Where it lies.
+    pub folder: RunFolder,
+    /// What `run.toml` says.
+    pub record: Record,
+    /// What the columns mean.
+    pub schema: Schema,
+    /// The model whose uncertainty is to be explained.
+    pub predictor: Stacked,
+}
+
+impl Run {
+    /// Opens the run, checking every file.
+    pub fn open(path: &Path) -> Result<Self> {
+        let folder = RunFolder::at(path);
+        let record = folder.record()?;
+        if !folder.has_predictor() {
+            let problem = "has no predictor yet: its training did not end; go on with";
+            let path = path.display();
+            return Err(Error::data(format!("{path} {problem} `clue train … --out {path} --resume`")));
+        }
+        let schema = folder.schema()?;
+        let predictor = folder.predictor(&schema)?;
+        Ok(Self { folder, record, schema, predictor })
+    }
+
+    /// The data that the run was made from, checked against the hashes in `run.toml`.
+    pub fn dataset(&self, directory: Option<&Path>) -> Result<Dataset> {
+        let path = self.folder.path().display();
+        let dataset = data::load(&self.record.dataset, Some(&self.schema), &DataDir::locate(directory))?;
+        if !self.record.sources.is_empty() && self.record.sources.len() != dataset.sources.len() {
+            let (then, now) = (self.record.sources.len(), dataset.sources.len());
+            return Err(Error::data(format!(
+                "{path} was made from {then} files, and now there are {now}; train again"
+            )));
+        }
+        for (then, now) in self.record.sources.iter().zip(&dataset.sources) {
+            if then.sha256 != now.sha256 {
+                return Err(Error::data(format!(
+                    "{} has changed since {path} was made (SHA-256 {}, then {}); restore it or train again",
+                    now.file, now.sha256, then.sha256
+                )));
+            }
+        }
+        Ok(dataset)
+    }
+
+    /// Of the training rows, the share that settings are chosen on.
+    pub fn validation_share(&self) -> f64 {
+        self.record.plan.as_ref().map_or(0.0, |plan| plan.validation_share)
+    }
 }
 
 /// An opened run with its data.
@@ -47,12 +85,12 @@ pub struct Studio {
 }
 
 impl Studio {
-    /// Opens a run and reads its data.
-    pub fn open(args: &RunArgs) -> Result<Self> {
-        let run = Run::open(&args.run)?;
+    /// Opens a run and reads its data, from `directory` if that is not where data usually lie.
+    pub fn open(run: &Path, directory: Option<&Path>) -> Result<Self> {
+        let run = Run::open(run)?;
         let generative = run.folder.generative(&run.schema)?;
         let hashes = run.folder.model_hashes()?;
-        let dataset = run.dataset(args.data.as_deref())?;
+        let dataset = run.dataset(directory)?;
         Ok(Self { run, generative, hashes, dataset })
     }
 
@@ -67,34 +105,11 @@ impl Studio {
         Models::new(&self.generative, &self.run.predictor).with_schema(&self.run.schema)
     }
 
-    /// The search that judges counterfactuals; it takes no step of its own.
-    pub fn search(&self, cost: &CostArgs) -> Result<Search> {
-        let mut search = Search {
-            convergence: Convergence::never_before(0),
-            decoding: if cost.anchored { Decoding::Anchored } else { Decoding::Mean },
-            ..Search::clue()
-        };
-        search.objective.input = Weighted(cost.lambda_x, cost.distance);
-        search.threshold = match cost.threshold {
-            Some(threshold) => threshold,
-            None => threshold::from_rows(&self.models(), &self.dataset.train, search.accept_by)?,
-        };
-        search.validate()?;
-        Ok(search)
-    }
-
-    /// The distance, learned from training rows where it has to be.
-    pub fn background(&self, cost: &CostArgs) -> Result<Background> {
-        let Samples { x, width, .. } = &self.dataset.train;
-        let metric = Metric::fit(cost.distance, x, *width, Some(&self.run.schema))?;
-        Ok(Background { metric: Some(metric), ..Background::default() })
-    }
-
     /// Rows to learn from and rows to choose settings on, of these classes or of all.
     ///
     /// What the predictor says of all rows is kept in the run, since it takes long to ask.
-    pub fn rows(&self, classes: Option<&[usize]>) -> Result<[Encoded; 2]> {
-        let share = self.run.record.plan.as_ref().map_or(0.0, |plan| plan.validation_share);
+    pub fn rows(&self, classes: Option<&[usize]>, observer: &mut dyn Observer) -> Result<[Encoded; 2]> {
+        let share = self.run.validation_share();
         let (train, validation) = validation_split(&self.dataset.train, share, self.run.record.seed)?;
         // Weights made elsewhere may come without a validation split; then settings are chosen on the rows themselves.
         let validation = if validation.is_empty() { train.clone() } else { validation };
@@ -102,7 +117,7 @@ impl Studio {
         let wanted = split.each_ref().map(|samples| rows_of(samples, classes));
         let kept = match self.kept_predictions(&split) {
             Some(kept) => Some(kept),
-            None if classes.is_none() => Some(self.ask_and_keep(&split)?),
+            None if classes.is_none() => Some(self.ask_and_keep(&split, observer)?),
             None => None,
         };
         let encode = |place: usize| -> Result<Encoded> {
@@ -110,12 +125,9 @@ impl Studio {
             match &kept {
                 Some(kept) => {
                     let predictions = rows.iter().map(|&row| kept[place][row].clone()).collect();
-                    Ok(Encoded::with_predictions(&self.models(), samples, predictions)?)
+                    Encoded::with_predictions(&self.models(), samples, predictions)
                 }
-                None => {
-                    tracing::info!("predicting {} training rows …", rows.len());
-                    Ok(Encoded::of(&self.models(), samples)?)
-                }
+                None => Encoded::of(&self.models(), samples),
             }
         };
         Ok([encode(0)?, encode(1)?])
@@ -137,19 +149,18 @@ impl Studio {
         Some([all, of_validation])
     }
 
-    fn ask_and_keep(&self, split: &[Samples; 2]) -> Result<[Vec<Prediction>; 2]> {
-        let ask = |samples: &Samples| {
-            tracing::info!("predicting {} training rows …", samples.len());
-            predict(&self.run.predictor, samples, &self.run.schema.target.task)
-        };
+    fn ask_and_keep(&self, split: &[Samples; 2], observer: &mut dyn Observer) -> Result<[Vec<Prediction>; 2]> {
+        let ask = |samples: &Samples| predict(&self.run.predictor, samples, &self.run.schema.target.task);
         let answers = [ask(&split[0])?, ask(&split[1])?];
         let (layout, key) = self.place_of_predictions(split);
         let means = answers.iter().flatten().flat_map(|prediction| prediction.mean.iter().copied());
         let amounts = answers.iter().flatten().map(|prediction| prediction.uncertainty);
         let numbers = means.chain(amounts.flat_map(|amounts| [amounts.total, amounts.aleatoric, amounts.epistemic]));
         let parameters = Parameters::new(Arc::new(layout), numbers.collect())?;
-        if let Err(error) = self.run.folder.write_predictions(&parameters, &key) {
-            tracing::warn!("the predictions are not kept for the next time: {error}");
+        let what = format!("predictions of {} training rows", answers[0].len() + answers[1].len());
+        match self.run.folder.write_predictions(&parameters, &key) {
+            Ok(()) => observer.finished(&what, "made, and kept in the run"),
+            Err(error) => observer.finished(&what, &format!("made, but not kept for the next time: {error}")),
         }
         Ok(answers)
     }
@@ -171,12 +182,12 @@ impl Studio {
     /// The saved mappers called `name`.
     pub fn load(&self, name: &str) -> Result<Fitted> {
         let store = self.run.folder.mappers();
-        Ok(Fitted::load(&store, name, &self.models(), &self.hashes)?)
+        Fitted::load(&store, name, &self.models(), &self.hashes)
     }
 
     /// Saves mappers under a name.
     pub fn save(&self, fitted: &Fitted, name: &str) -> Result<()> {
-        Ok(fitted.save(&self.run.folder.mappers(), name, &self.models(), self.hashes.clone())?)
+        fitted.save(&self.run.folder.mappers(), name, &self.models(), self.hashes.clone())
     }
 }
 
