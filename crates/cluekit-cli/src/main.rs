@@ -46,6 +46,7 @@ enum Command {
     Explain(Box<cmd::explain::ExplainArgs>),
     Glam(cmd::glam::GlamArgs),
     Measure(cmd::measure::MeasureArgs),
+    Experiment(cmd::experiment::ExperimentArgs),
 }
 
 fn main() -> ExitCode {
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => cmd::explain::run(*args, cli.quiet),
         Command::Glam(args) => cmd::glam::run(args, cli.quiet),
         Command::Measure(args) => cmd::measure::run(args),
+        Command::Experiment(args) => cmd::experiment::run(args, cli.quiet),
     };
     done.unwrap_or_else(|problem| fail(&problem))
 }

@@ -7,6 +7,7 @@ pub mod data;
 pub mod distance;
 pub mod diversity;
 pub mod error;
+pub mod experiment;
 pub mod explanation;
 pub mod measure;
 pub mod mixture;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the ground floor up.
-const ROOMS: [&str; 18] = [
+const ROOMS: [&str; 19] = [
     "error",
     "seed",
     "tensor",
@@ -25,10 +25,11 @@ const ROOMS: [&str; 18] = [
     "studio",
     "measure",
     "report",
+    "experiment",
 ];
 
 /// The only places that open files.
-const OPENS_FILES: [&str; 2] = ["data/", "model/store/"];
+const OPENS_FILES: [&str; 3] = ["data/", "model/store/", "experiment/"];
 
 fn source_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
@@ -98,11 +99,19 @@ fn only_one_file_names_the_numerical_backend() {
 }
 
 #[test]
-fn only_data_and_the_store_open_files() {
+fn only_data_the_store_and_experiments_open_files() {
     for (file, code) in files() {
         let opens = ["std::fs", "fs::File", "File::open", "File::create"].iter().any(|word| code.contains(word));
         let allowed = OPENS_FILES.iter().any(|place| file.starts_with(place));
         assert!(!opens || allowed, "{file} opens files; that belongs into {OPENS_FILES:?}");
+    }
+}
+
+#[test]
+fn only_experiments_have_a_clock() {
+    for (file, code) in files() {
+        let clock = ["std::time", "Instant::now", "SystemTime"].iter().any(|word| code.contains(word));
+        assert!(!clock || file.starts_with("experiment/"), "{file} looks at the clock; results must not depend on it");
     }
 }
 

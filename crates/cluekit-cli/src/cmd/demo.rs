@@ -1,7 +1,7 @@
 //! `clue demo`: the whole story on symbols that are made on the spot.
 
 use super::explain::document::tally;
-use super::glam::apply::{encoded, proposals};
+use super::glam::apply::proposals;
 use super::glam::cost::CostArgs;
 use super::glam::groups::GroupArgs;
 use super::measure::reconstructions;
@@ -12,7 +12,7 @@ use crate::table::table;
 use anyhow::{Result, bail};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::amortise::{Ask, LearnFrom, Method, Pair, Recipe, Scheme, Workshop};
+use cluekit::amortise::{Ask, Encoded, LearnFrom, Method, Pair, Recipe, Scheme, Workshop};
 use cluekit::data::{self, DataDir, Image, Request, Samples, Targets};
 use cluekit::distance::Distance;
 use cluekit::explanation::Explanation;
@@ -353,7 +353,7 @@ impl Demo {
         let refining = Search { convergence: Convergence::never_before(REFINED), ..search };
         let prepared = refining.prepare(&models, &background, &inputs)?;
         let mappers = [("clusters".to_owned(), fitted)];
-        let rows = encoded(&prepared, &inputs);
+        let rows = Encoded::prepared(&prepared, &inputs);
         let proposals = proposals(&mappers, &models, &rows, &Ask::Classes(vec![class]), prepared.price())?;
         let alone: Vec<f32> =
             prepared.certify(&proposals)?.iter().flatten().map(|clue| clue.uncertainty.total).collect();

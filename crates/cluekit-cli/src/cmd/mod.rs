@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod demo;
+pub mod experiment;
 pub mod explain;
 pub mod glam;
 pub mod measure;

@@ -4,7 +4,7 @@ use crate::data::{Samples, Targets};
 use crate::error::{Error, Result};
 use crate::parallel::over_shards;
 use crate::prediction::{Prediction, predict};
-use crate::search::Models;
+use crate::search::{Inputs, Models, Prepared};
 use crate::tensor::{Tensor, tensor, values};
 use std::ops::Range;
 
@@ -55,6 +55,19 @@ impl Encoded {
             return Err(Error::data(format!("the prediction of row {row} is not finite; train the predictor again")));
         }
         Ok(Self { x, width, z, latent, predictions, classes })
+    }
+
+    /// The inputs of a search that has not begun.
+    pub fn prepared(prepared: &Prepared, inputs: &Inputs) -> Self {
+        let latent = if prepared.is_empty() { 1 } else { prepared.z(0).len() };
+        Self {
+            x: inputs.x().to_vec(),
+            width: inputs.width(),
+            z: (0..prepared.len()).flat_map(|input| prepared.z(input).to_vec()).collect(),
+            latent,
+            predictions: (0..prepared.len()).map(|input| prepared.prediction(input).clone()).collect(),
+            classes: inputs.classes(),
+        }
     }
 
     /// How many rows there are.

@@ -37,6 +37,7 @@ mod strip;
 pub mod svg;
 mod text;
 mod ticks;
+mod tiles;
 mod translation;
 mod wording;
 
@@ -57,4 +58,5 @@ pub use reliability::reliability_diagram;
 pub use sheet::contact_sheet;
 pub use shifts::{FeatureShift, ShiftKind, shift_table};
 pub use strip::strip;
+pub use tiles::{Content, Tile, TileRow, Tiles, tiles};
 pub use translation::{TranslationExample, TranslationPicture, translation_picture};

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::amortise::{Ask, Encoded, Fitted, LearnFrom, Mapper, Method, Pair, Recipe, Workshop, cheapest_first};
 use cluekit::observer::Observer;
-use cluekit::search::{Background, Convergence, Inputs, Models, Ordinary, Prepared, Price, Proposal, Search};
+use cluekit::search::{Background, Convergence, Models, Ordinary, Price, Proposal, Search};
 use cluekit::{Error, Seed};
 use std::process::ExitCode;
 
@@ -96,7 +96,7 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
         ..args.cost.background(&studio)?
     };
     let prepared = search.prepare(&models, &background, &inputs)?;
-    let rows = encoded(&prepared, &inputs);
+    let rows = Encoded::prepared(&prepared, &inputs);
     let proposals = proposals(&mappers, &models, &rows, &ask, prepared.price())?;
     let mut bar = Bar::new(quiet);
     let mut sets = prepared.refine(&proposals, &mut bar)?;
@@ -121,19 +121,6 @@ fn note_on_trade_off(name: &str, fitted: &Fitted, lambda_x: f32) {
                  costs are with {lambda_x}"
             );
         }
-    }
-}
-
-/// Inputs as mappers see them.
-pub fn encoded(prepared: &Prepared, inputs: &Inputs) -> Encoded {
-    let latent = if prepared.is_empty() { 1 } else { prepared.z(0).len() };
-    Encoded {
-        x: inputs.x().to_vec(),
-        width: inputs.width(),
-        z: (0..prepared.len()).flat_map(|input| prepared.z(input).to_vec()).collect(),
-        latent,
-        predictions: (0..prepared.len()).map(|input| prepared.prediction(input).clone()).collect(),
-        classes: inputs.classes(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! `clue glam compare`: baselines, mappers and CLUE side by side.
 
-use super::apply::encoded;
 use super::cost::CostArgs;
 use super::groups::GroupArgs;
 use crate::cmd::explain::inputs::InputArgs;
@@ -9,28 +8,19 @@ use crate::progress::Bar;
 use crate::table::{json, table};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use cluekit::amortise::{Ask, Encoded, Fitted, LearnFrom, Method, Pair, Recipe, Scheme, Workshop, cheapest_first};
+use cluekit::amortise::{Encoded, Fitted, Scheme, Workshop};
 use cluekit::data::{Target, Task};
+use cluekit::experiment::contest::{Contest, Entry, MAPPERS, Mappers, OTHERS};
 use cluekit::explanation::{Clue, Label};
 use cluekit::model::store::files::{create_folder, write_whole};
-use cluekit::observer::{Observer, Silent};
 use cluekit::report::{MethodValues, comparison};
-use cluekit::search::{Background, Convergence, Inputs, Models, Prepared, Proposal, Search, Weighted};
+use cluekit::search::{Background, Search};
 use cluekit::{Error, Seed};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
 
-/// Steps of CLUE 1 and CLUE 2.
-const CLUE_STEPS: usize = 30;
-/// Steps that refine the network's answer.
-const REFINING_STEPS: usize = 5;
-/// Most probable classes that the network is asked for.
-const CLASSES: usize = 3;
-/// Times that what takes moments is timed; the middle one counts.
-const TIMES: usize = 3;
 /// Shares of the inputs whose figures are listed.
 const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
@@ -76,25 +66,6 @@ pub struct CompareArgs {
     #[command(flatten)]
     cost: CostArgs,
 }
-
-/// The rows of the table that are mappers, and how they are fitted.
-const MAPPERS: [(&str, Method, LearnFrom); 13] = [
-    ("reconstruction", Method::Reconstruction, LearnFrom::Data),
-    ("input-dbm", Method::InputDbm, LearnFrom::Data),
-    ("latent-dbm", Method::LatentDbm, LearnFrom::Data),
-    ("input-nn", Method::InputNn, LearnFrom::Data),
-    ("latent-nn", Method::LatentNn, LearnFrom::Data),
-    ("glam-1", Method::Glam, LearnFrom::Data),
-    ("glam-2", Method::Glam, LearnFrom::Clues(0.0)),
-    ("glam-3", Method::Glam, LearnFrom::Clues(0.03)),
-    ("clusters", Method::Clusters, LearnFrom::Clues(0.03)),
-    ("scaled", Method::Scaled, LearnFrom::Clues(0.03)),
-    ("affine", Method::Affine, LearnFrom::Clues(0.03)),
-    ("neural-same-class", Method::Neural, LearnFrom::Data),
-    ("neural", Method::Neural, LearnFrom::Data),
-];
-/// Those that are not.
-const OTHERS: [&str; 5] = ["original", "neural-refined", "best", "clue-1", "clue-2"];
 
 /// The document that `--json` prints.
 #[derive(Serialize)]
@@ -155,8 +126,17 @@ pub fn run(args: CompareArgs, quiet: bool) -> Result<ExitCode> {
     let seed = Seed(args.seed);
     let mappers = args.mappers(&studio, &search, &background, quiet)?;
     let models = studio.models();
-    let bench = Bench { args: &args, models: &models, search: &search, background: &background, inputs: &inputs };
-    let rows = bench.rows(&mappers, quiet)?;
+    let contest = Contest {
+        models: &models,
+        search: &search,
+        background: &background,
+        inputs: &inputs,
+        wants: &|name| args.wants(name),
+    };
+    let entries = contest.entries(&mappers, &mut Bar::new(quiet))?;
+    let prepared = search.prepare(&models, &background, &inputs)?;
+    let classes = Encoded::prepared(&prepared, &inputs);
+    let rows = entries.iter().map(|entry| Row::of(entry, &classes, models.task(), args.cost.lambda_x)).collect();
     let document = Document {
         uncertain_above: args.uncertain_above,
         lambda_x: args.cost.lambda_x,
@@ -201,13 +181,6 @@ impl CompareArgs {
         !unusable && (self.only.is_empty() || self.only.iter().any(|only| only == name))
     }
 
-    /// Whether this mapper is needed, for itself or for what is made of it.
-    fn needs(&self, name: &str) -> bool {
-        self.wants(name)
-            || (self.wants("best") && name != "neural-same-class" && !(self.cost.anchored && name == "neural"))
-            || (name == "neural" && self.wants("neural-refined"))
-    }
-
     /// The mappers of all rows, loaded from the run or fitted.
     fn mappers(
         &self,
@@ -220,168 +193,29 @@ impl CompareArgs {
         let schema = &studio.run.schema;
         let within = groups.pairs(schema, &studio.dataset.train)?;
         let to_class = GroupArgs::of_scheme(Scheme::AnyToClass).pairs(schema, &studio.dataset.train)?;
-        let [train, validation] = studio.rows(None, &mut Bar::new(quiet))?;
+        let mut bar = Bar::new(quiet);
+        let [train, validation] = studio.rows(None, &mut bar)?;
         let models = studio.models();
         let thresholds = groups.thresholds(search.threshold, search.accept_by);
         let seed = Seed(self.seed);
         let mut workshop = Workshop::new(&models, search, background, [&train, &validation], thresholds, seed);
-        let mut mappers: Vec<(&'static str, Fitted)> = Vec::new();
-        for (name, method, learn_from) in MAPPERS {
-            if !self.needs(name) {
-                continue;
-            }
-            let saved_as = if method == Method::Neural { "neural" } else { name };
-            let same = mappers.iter().find(|(_, fitted)| method == Method::Neural && fitted.method == method);
-            let fitted = match same {
-                Some((_, fitted)) => fitted.clone(),
-                None => {
-                    self.mapper(studio, &mut workshop, (saved_as, method, learn_from), [&within, &to_class], quiet)?
-                }
-            };
-            mappers.push((name, fitted));
-        }
-        Ok(mappers)
-    }
-
-    fn mapper(
-        &self,
-        studio: &Studio,
-        workshop: &mut Workshop,
-        (name, method, learn_from): (&str, Method, LearnFrom),
-        [within, to_class]: [&Vec<Pair>; 2],
-        quiet: bool,
-    ) -> Result<Fitted> {
-        let learn_from = match learn_from {
-            LearnFrom::Clues(lambda) if lambda > 0.0 => LearnFrom::Clues(self.cost.lambda_x),
-            other => other,
-        };
-        let pairs = if method == Method::Neural { to_class } else { within };
-        let mut recipe = Recipe::new(method, learn_from);
-        if method == Method::Neural {
-            recipe.neural.lambda_x = self.cost.lambda_x;
-        }
-        let saved = studio.run.folder.mappers().path(name);
-        if !method.is_baseline() && !self.refit && saved.exists() {
-            // The network's own settings may be any.
-            let fits = |fitted: &Fitted| {
-                fitted.method == method
-                    && fitted.terms == workshop.terms(&recipe)
-                    && fitted.fittings.iter().map(|fitting| &fitting.pair).eq(pairs)
-            };
-            let fitted = studio.load(name).context("cannot use a saved mapper (--refit replaces it)")?;
-            if fits(&fitted) {
-                tracing::info!("{name}: as saved in {}", saved.display());
-                return Ok(fitted);
-            }
-            tracing::info!("{name}: {} was fitted otherwise and is left alone", saved.display());
-        }
-        let mut bar = Bar::new(quiet);
-        let fitted = workshop.fit(&recipe, pairs, &mut bar)?;
-        if !method.is_baseline() {
-            bar.finished(name, "fitted");
-            if self.refit || !saved.exists() {
-                studio.save(&fitted, name)?;
-            }
-        }
-        Ok(fitted)
+        let (lambda_x, refit) = (self.cost.lambda_x, self.refit);
+        let mappers = Mappers { studio, within: &within, to_class: &to_class, lambda_x, refit };
+        let needs = |name: &str| Mappers::needed(name, &|name| self.wants(name), self.cost.anchored);
+        mappers.all(&mut workshop, &needs, &mut bar).context("cannot use a saved mapper (--refit replaces it)")
     }
 }
 
-/// The inputs of the comparison, and what they are compared by.
-struct Bench<'a> {
-    args: &'a CompareArgs,
-    models: &'a Models<'a>,
-    search: &'a Search,
-    background: &'a Background,
-    inputs: &'a Inputs,
-}
-
-impl Bench<'_> {
-    fn rows(&self, mappers: &[(&str, Fitted)], quiet: bool) -> Result<Vec<Row>> {
-        let prepared = self.search.prepare(self.models, self.background, self.inputs)?;
-        let (rows, price) = (encoded(&prepared, self.inputs), prepared.price());
-        let mut table = Vec::new();
-        if self.args.wants("original") {
-            table.push(self.original(&prepared, &rows)?);
-        }
-        let mut best: Vec<Vec<Clue>> = vec![vec![]; rows.len()];
-        let mut seconds = 0.0;
-        for (name, fitted) in mappers {
-            let ask = if *name == "neural" { Ask::MostProbable(CLASSES) } else { Ask::OwnClass };
-            let (proposals, mapping) = timed(|| Ok(fitted.propose(self.models, &rows, &ask, price, name)?))?;
-            let (mut sets, certifying) = timed(|| Ok(prepared.certify(&proposals)?))?;
-            cheapest_first(&mut sets);
-            let all = mapping + certifying;
-            if self.args.wants(name) {
-                table.push(self.row(name, &sets, &rows, all, Some(mapping)));
-            }
-            if *name == "neural" && self.args.wants("neural-refined") {
-                table.push(self.refined(&sets, &rows, all)?);
-            }
-            if *name != "neural-same-class" {
-                seconds += all;
-                best.iter_mut().zip(sets).for_each(|(best, set)| best.extend(set.into_iter().take(1)));
-            }
-        }
-        if self.args.wants("best") {
-            cheapest_first(&mut best);
-            table.push(self.row("best", &best, &rows, seconds, None));
-        }
-        for (name, lambda_x) in [("clue-1", 0.0), ("clue-2", self.args.cost.lambda_x)] {
-            if self.args.wants(name) {
-                table.push(self.clue(name, lambda_x, &rows, quiet)?);
-            }
-        }
-        Ok(table)
-    }
-
-    /// The inputs as they are.
-    fn original(&self, prepared: &Prepared, rows: &Encoded) -> Result<Row> {
-        let itself = |row| {
-            vec![Proposal { z: prepared.z(row).to_vec(), x: Some(rows.x(row).to_vec()), mapper: "original".into() }]
-        };
-        let proposals: Vec<Vec<Proposal>> = (0..rows.len()).map(itself).collect();
-        let (sets, seconds) = timed(|| Ok(prepared.certify(&proposals)?))?;
-        Ok(self.row("original", &sets, rows, seconds, None))
-    }
-
-    /// A few steps of CLUE from the cheapest answers.
-    fn refined(&self, sets: &[Vec<Clue>], rows: &Encoded, seconds: f64) -> Result<Row> {
-        let search = Search { convergence: Convergence::never_before(REFINING_STEPS), ..self.search.clone() };
-        let prepared = search.prepare(self.models, self.background, self.inputs)?;
-        let proposal = |clue: &Clue| Proposal { z: clue.z.clone(), x: None, mapper: "neural-refined".into() };
-        // A mapper that was fitted for some classes only has nothing to say of the others.
-        let start = |set: &Vec<Clue>| set.first().map(proposal).into_iter().collect();
-        let starts: Vec<Vec<Proposal>> = sets.iter().map(start).collect();
-        let (refined, more) = timed(|| Ok(prepared.refine(&starts, &mut Silent)?))?;
-        Ok(self.row("neural-refined", &refined, rows, seconds + more, None))
-    }
-
-    /// CLUE with all its steps; its clues are judged by the same cost as all others.
-    fn clue(&self, name: &str, lambda_x: f32, rows: &Encoded, quiet: bool) -> Result<Row> {
-        let mut search = Search { convergence: Convergence::never_before(CLUE_STEPS), ..self.search.clone() };
-        search.objective.input = Weighted(lambda_x, search.objective.input.1);
-        let prepared = search.prepare(self.models, self.background, self.inputs)?;
-        let start = |row| vec![Proposal { z: prepared.z(row).to_vec(), x: None, mapper: name.into() }];
-        let starts: Vec<Vec<Proposal>> = (0..rows.len()).map(start).collect();
-        let mut bar = Bar::new(quiet);
-        let begun = Instant::now();
-        let sets = prepared.refine(&starts, &mut bar)?;
-        let seconds = begun.elapsed().as_secs_f64();
-        bar.finished(name, "searched");
-        Ok(self.row(name, &sets, rows, seconds, None))
-    }
-
-    fn row(&self, name: &str, sets: &[Vec<Clue>], rows: &Encoded, seconds: f64, mapping: Option<f64>) -> Row {
-        // An input that no mapper serves is not counted; `inputs` says how many are.
+impl Row {
+    /// Means over the inputs that the method serves; `inputs` says how many they are.
+    fn of(entry: &Entry, rows: &Encoded, task: &Task, lambda_x: f32) -> Self {
         let clues: Vec<(usize, &Clue)> =
-            sets.iter().enumerate().filter_map(|(row, set)| Some((row, set.first()?))).collect();
+            entry.clues.iter().enumerate().filter_map(|(row, clue)| Some((row, clue.as_ref()?))).collect();
         let count = clues.len().max(1) as f64;
-        let lambda_x = self.args.cost.lambda_x;
         let uncertainty: Vec<f32> = clues.iter().map(|(_, clue)| clue.uncertainty.total).collect();
         let distance: Vec<f32> = clues.iter().map(|(_, clue)| clue.distance.input).collect();
         // The objective has the standard deviation of a regression in deviations of the target.
-        let unit = match self.models.task() {
+        let unit = match task {
             Task::Regression(scaling) => scaling.deviation as f32,
             Task::Classification { .. } => 1.0,
         };
@@ -389,17 +223,17 @@ impl Bench<'_> {
         let mean = |values: &[f32]| values.iter().map(|&value| f64::from(value)).sum::<f64>() / count;
         let share =
             |holds: &dyn Fn(&(usize, &Clue)) -> bool| clues.iter().filter(|clue| holds(clue)).count() as f64 / count;
-        let regression = self.models.task().is_regression();
-        Row {
-            method: name.into(),
+        let kept = |(row, clue): &(usize, &Clue)| clue.label == Label::Class(rows.class(*row));
+        Self {
+            method: entry.method.clone(),
             inputs: clues.len(),
             uncertainty: mean(&uncertainty),
             distance: mean(&distance),
             cost: mean(&cost),
-            class_kept: (!regression).then(|| share(&|(row, clue)| clue.label == Label::Class(rows.class(*row)))),
+            class_kept: (!task.is_regression()).then(|| share(&kept)),
             certain: share(&|(_, clue)| clue.accepted),
-            seconds_each: seconds / count,
-            mapping_seconds_each: mapping.map(|seconds| seconds / count),
+            seconds_each: entry.seconds_each,
+            mapping_seconds_each: entry.mapping_seconds_each,
             quantiles: Quantiles {
                 uncertainty: quantiles(&uncertainty),
                 distance: quantiles(&distance),
@@ -408,18 +242,6 @@ impl Bench<'_> {
             values: [uncertainty, distance, cost],
         }
     }
-}
-
-/// What some work returns, and the seconds that it takes: the middle one of a few tries.
-fn timed<T>(work: impl Fn() -> Result<T>) -> Result<(T, f64)> {
-    let try_once = || {
-        let begun = Instant::now();
-        let result = work();
-        Ok((result?, begun.elapsed().as_secs_f64()))
-    };
-    let mut tries = (0..TIMES).map(|_| try_once()).collect::<Result<Vec<_>>>()?;
-    tries.sort_by(|(_, a), (_, b)| a.total_cmp(b));
-    Ok(tries.swap_remove(TIMES / 2))
 }
 
 fn quantiles(values: &[f32]) -> Vec<f32> {

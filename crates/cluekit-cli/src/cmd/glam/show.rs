@@ -1,6 +1,5 @@
 //! `clue glam show`: the global explanation for a person.
 
-use super::apply::encoded;
 use super::cost::CostArgs;
 use crate::cmd::explain::inputs::class_named;
 use crate::cmd::run::RunArgs;
@@ -161,7 +160,7 @@ impl Scene<'_> {
         let rows = self.test.select(&rows);
         let inputs = Inputs::new(rows.x.clone(), rows.width)?;
         let prepared = self.search.prepare(self.models, self.background, &inputs)?;
-        let rows = Encoded { classes: rows.classes, ..encoded(&prepared, &inputs) };
+        let rows = Encoded { classes: rows.classes, ..Encoded::prepared(&prepared, &inputs) };
         let proposals = fitting.mapper.propose(self.models, &rows, &args.method, prepared.price())?;
         let mut sets = prepared.certify(&proposals)?;
         cheapest_first(&mut sets);

@@ -8,7 +8,7 @@ pub mod synbols;
 pub mod table;
 
 use super::catalogue::PUBLISHED_SYMBOLS;
-use super::{Dataset, Schema};
+use super::{Dataset, Samples, Schema};
 use crate::data::DataDir;
 use crate::error::{Error, Result};
 use crate::seed::Seed;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// `mnist`, `credit`, `moons`, `synbols-small`, `synbols-full`, or the path of a `.csv`, `.parquet`, `.npy`, `.npz`
+    /// `mnist`, `credit`, `moons`, `synbols-small`, `synbols-full`, a part of one as in `mnist:7000`, or the path of a `.csv`, `.parquet`, `.npy`, `.npz`
     /// or `.h5py` file.
     pub name: String,
     /// The column to predict in a table; the key of the labels in an `.npz`; the file of the labels beside an `.npy`; the
@@ -97,25 +97,50 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
         Some(given) => given.validate().map(|()| Dataset { schema: given.clone(), ..dataset }),
         None => Ok(dataset),
     };
-    match request.name.as_str() {
-        "mnist" => built_in(mnist::load(&directory.path_of("mnist"))?),
-        "credit" => built_in(credit::load(&directory.path_of("uci_default_credit"), request.seed)?),
+    let (name, count) = counted(&request.name);
+    match name {
+        "mnist" => built_in(part(mnist::load(&directory.path_of("mnist"))?, count)?),
+        "credit" => built_in(part(credit::load(&directory.path_of("uci_default_credit"), request.seed)?, count)?),
         "synbols-published" => {
             let dataset = synbols::load(&published_symbols(directory)?, request)?;
             built_in(Dataset { name: request.name.clone(), ..dataset })
         }
         "moons" => built_in(moons::make(request.seed)),
-        name => match (recipe, extension(path).as_str()) {
+        _ => match (recipe, extension(path).as_str()) {
             (Some(recipe), _) => built_in(synbols::make(&recipe, request)?),
             (None, "csv" | "tsv" | "gz" | "parquet") => table::load(path, request, schema),
             (None, "npy" | "npz") => built_in(arrays::load(path, request)?),
             _ if is_hdf5(path) => built_in(synbols::load(path, request)?),
             _ => Err(Error::data(format!(
-                "no dataset is called `{name}`; choose synbols, mnist, credit or moons, or give the path of a .csv, \
-                 .parquet, .npy, .npz or .h5py file"
+                "no dataset is called `{}`; choose synbols, mnist, credit or moons, or give the path of a .csv, \
+                 .parquet, .npy, .npz or .h5py file",
+                request.name
             ))),
         },
     }
+}
+
+/// `mnist:7000` is the name of the dataset and how many of its rows are wanted.
+fn counted(name: &str) -> (&str, Option<&str>) {
+    name.split_once(':').map_or((name, None), |(name, count)| (name, Some(count)))
+}
+
+/// The first rows of a dataset, so many in all, in the same proportion to train and to test on.
+fn part(dataset: Dataset, count: Option<&str>) -> Result<Dataset> {
+    let Some(text) = count else { return Ok(dataset) };
+    let (train, test) = (dataset.train.len(), dataset.test.len());
+    let problem = || {
+        let whole = train + test;
+        Error::data(format!("`{}:{text}` is not a part of `{0}`; give a number from 2 to {whole}", dataset.name))
+    };
+    let count: usize = text.parse().map_err(|_| problem())?;
+    if !(2..=train + test).contains(&count) {
+        return Err(problem());
+    }
+    let to_test = (count * test / (train + test)).max(1);
+    let first = |samples: &Samples, count: usize| samples.select(&(0..count).collect::<Vec<_>>());
+    let (train, test) = (first(&dataset.train, count - to_test), first(&dataset.test, to_test));
+    Ok(Dataset { train, test, ..dataset })
 }
 
 /// The schema without what may differ: units and constraints.
@@ -130,6 +155,21 @@ fn meaning(schema: &Schema) -> Schema {
 mod tests {
     use super::*;
     use crate::data::Constraints;
+
+    #[test]
+    fn a_part_of_a_dataset_is_its_first_rows_in_the_same_proportion() {
+        let whole = moons::make(Seed(0));
+        let (train, test) = (whole.train.len(), whole.test.len());
+        let half = part(whole.clone(), Some(&((train + test) / 2).to_string())).unwrap();
+        assert_eq!((half.train.len(), half.test.len()), (train / 2, test / 2));
+        assert_eq!(half.train.row(3), whole.train.row(3));
+        for wrong in ["", "0", "1", "x", "-3", "99999999"] {
+            let error = part(whole.clone(), Some(wrong)).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`moons:{wrong}` is not a part of `moons`; give a number")), "{error}");
+        }
+        assert_eq!(counted("mnist:700"), ("mnist", Some("700")));
+        assert_eq!(counted("mnist"), ("mnist", None));
+    }
 
     #[test]
     fn a_known_dataset_takes_units_and_constraints_from_a_schema_and_nothing_else() {

@@ -1,0 +1,164 @@
+//! `clue experiment`: the paper's tables and figures, and whether its claims hold.
+
+use crate::progress::Bar;
+use crate::table::table;
+use anyhow::{Context, Result};
+use clap::Args;
+use cluekit::experiment::{Laboratory, NAMES, Place, Record, Spec, built_in, results_page};
+use cluekit::model::store::files::{create_folder, write_whole};
+use cluekit::observer::{Observer, Progress};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// Repeat the paper's tables and figures: numbers, pictures, and a verdict on each claim.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  clue experiment list                        every experiment with what it shows
+  clue experiment b-shell                     one of them
+  clue experiment all --out results           all of them, in the order of the paper, within an hour
+  clue experiment all --quick                 the same with small models and few clues, within minutes
+  clue experiment my-experiment.toml          one of your own; experiments/*.toml show how it is written
+
+Each experiment gets a folder in --out: result.json with every number and the verdict, a CSV for each table,
+an SVG for each picture. RESULTS.md beside them sums up what is there: claim, figures, verdict, seeds, time.
+Models are trained when they are first needed and kept in --runs, where they are found again. An experiment
+that is done is not repeated unless its settings have changed or --repeat is given, so a run that was broken
+off goes on where it stopped.")]
+pub struct ExperimentArgs {
+    /// Names of experiments, paths of TOML files, `all`, or `list`.
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// Where results go.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    out: PathBuf,
+    /// Where trained models are kept.
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    runs: PathBuf,
+    /// Small models and few clues: to see how it goes, not what comes out.
+    #[arg(long)]
+    quick: bool,
+    /// Repeat experiments that are done.
+    #[arg(long)]
+    repeat: bool,
+    /// The folder that holds the datasets [default: $CLUE_DATA, or the user's cache directory].
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+/// Runs `clue experiment`.
+pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    if args.names.iter().any(|name| name == "list") {
+        out.write_all(list(args.quick)?.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let experiments = args.experiments()?;
+    create_folder(&args.out)?;
+    let place = Place { runs: args.runs.clone(), data: args.data.clone(), quick: args.quick };
+    let now = Arc::new(Mutex::new(String::new()));
+    let mut bar = Several { bar: Bar::new(quiet), now: now.clone() };
+    let mut laboratory = Laboratory::new(place, &mut bar);
+    let begun = Instant::now();
+    for (at, (name, spec)) in experiments.iter().enumerate() {
+        let folder = args.out.join(name);
+        let done =
+            if args.repeat { None } else { Record::read(&folder)?.filter(|record| record.answers(spec, args.quick)) };
+        let record = match done {
+            Some(record) => record,
+            None => {
+                let place = format!("{}/{} {name}", at + 1, experiments.len());
+                tracing::info!("{place}{}: {}", remaining(at, experiments.len(), begun), spec.title);
+                *now.lock().expect("nobody panics while naming") = place;
+                carry_out(&mut laboratory, name, spec, args.quick, &folder)
+                    .with_context(|| format!("experiment {name}"))?
+            }
+        };
+        writeln!(out, "{:<26} {:<13} {}", record.name, record.verdict.to_string(), spec.title)?;
+    }
+    let page = args.out.join("RESULTS.md");
+    write_whole(&page, results_page(&records(&args.out)?, Some(".")).as_bytes())?;
+    writeln!(out, "\n{} ({:.0} s)", page.display(), begun.elapsed().as_secs_f64())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Carries out one experiment and writes what it found.
+fn carry_out(laboratory: &mut Laboratory, name: &str, spec: &Spec, quick: bool, folder: &Path) -> Result<Record> {
+    let begun = Instant::now();
+    let finding = laboratory.run(spec)?;
+    laboratory.observer().finished(name, &finding.verdict().to_string());
+    Ok(Record::write(name, spec, quick, &finding, begun.elapsed().as_secs_f64(), folder)?)
+}
+
+fn remaining(done: usize, all: usize, begun: Instant) -> String {
+    if done == 0 {
+        return String::new();
+    }
+    let seconds = begun.elapsed().as_secs_f64() / done as f64 * (all - done) as f64;
+    format!(" (about {:.0} min left)", (seconds / 60.0).ceil())
+}
+
+/// What lies in the folder of results, in the order of the paper, then what else is there by name.
+fn records(folder: &Path) -> Result<Vec<Record>> {
+    let mut others: Vec<String> = std::fs::read_dir(folder)
+        .with_context(|| format!("reading {}", folder.display()))?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| !NAMES.contains(&name.as_str()))
+        .collect();
+    others.sort();
+    let names = NAMES.iter().map(ToString::to_string).chain(others);
+    let records = names.map(|name| Ok(Record::read(&folder.join(name))?)).collect::<Result<Vec<_>>>()?;
+    Ok(records.into_iter().flatten().collect())
+}
+
+fn list(quick: bool) -> Result<String> {
+    let row = |name: &&str| {
+        let spec = built_in(name, quick)?;
+        Ok(vec![name.to_string(), spec.paper, spec.title])
+    };
+    Ok(table(&["experiment", "in the paper", "what it shows"], &NAMES.iter().map(row).collect::<Result<Vec<_>>>()?))
+}
+
+impl ExperimentArgs {
+    /// What is asked for, every name checked before anything is carried out.
+    fn experiments(&self) -> Result<Vec<(String, Spec)>> {
+        let mut experiments = Vec::new();
+        for name in &self.names {
+            match name.as_str() {
+                "all" => {
+                    for name in NAMES {
+                        experiments.push((name.to_string(), built_in(name, self.quick)?));
+                    }
+                }
+                path if path.ends_with(".toml") => {
+                    let path = Path::new(path);
+                    let text = std::fs::read_to_string(path).map_err(cluekit::Error::reading(path))?;
+                    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                    experiments.push((stem, Spec::parse(&text, path, self.quick)?));
+                }
+                name => experiments.push((name.into(), built_in(name, self.quick)?)),
+            }
+        }
+        Ok(experiments)
+    }
+}
+
+/// A bar that also says which experiment is under way.
+struct Several {
+    bar: Bar,
+    now: Arc<Mutex<String>>,
+}
+
+impl Observer for Several {
+    fn progress(&mut self, progress: &Progress) {
+        let now = self.now.lock().expect("nobody panics while naming");
+        let what = format!("{now} {}", progress.what);
+        self.bar.progress(&Progress { what: &what, ..progress.clone() });
+    }
+
+    fn finished(&mut self, what: &str, reason: &str) {
+        self.bar.finished(what, reason);
+    }
+}

@@ -1,0 +1,132 @@
+//! The models that experiments are carried out with: trained once, kept in run folders, continued if they were broken off.
+
+use crate::data::{self, DataDir, Request};
+use crate::error::{Error, Result};
+use crate::model::pipeline::train_run;
+use crate::model::plan::{Plan, merge};
+use crate::model::store::files::write_whole;
+use crate::model::store::run::{Record, RunFolder};
+use crate::observer::Observer;
+use crate::seed::Seed;
+use crate::studio::Studio;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// What `experiments/models.toml` says.
+const MODELS: &str = include_str!("../../experiments/models.toml");
+
+/// How two models come about.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Recipe {
+    /// The data.
+    dataset: String,
+    /// Other models whose predictor is taken, so that only the generative model differs.
+    #[serde(default)]
+    predictor: Option<String>,
+    /// What differs from the dataset's own plan.
+    #[serde(default)]
+    plan: toml::Table,
+    /// Seed of training.
+    #[serde(default)]
+    seed: u64,
+}
+
+/// Where models and data lie.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// A folder of run folders.
+    pub runs: PathBuf,
+    /// Where data lie, if not at the usual place.
+    pub data: Option<PathBuf>,
+    /// Small models on few rows, in run folders of their own.
+    pub quick: bool,
+}
+
+impl Place {
+    /// The models called `name`, trained if they are not there yet.
+    pub(super) fn open(&self, name: &str, observer: &mut dyn Observer) -> Result<Studio> {
+        let folder = RunFolder::at(self.folder(name));
+        let (record, dataset) = self.begun(name)?;
+        let other = |difference: String| {
+            Error::data(format!(
+                "{} holds other models than `{name}` of the experiments: {difference}; choose another folder with --runs",
+                folder.path().display()
+            ))
+        };
+        if folder.exists() {
+            if let Some(difference) = folder.differs_from(&record, &dataset.schema)? {
+                return Err(other(difference));
+            }
+        } else {
+            if let Some(found) = folder.occupied_by() {
+                return Err(other(format!("there is {found}, but no run.toml")));
+            }
+            folder.begin(&record, &dataset.schema)?;
+        }
+        if let (Some(shared), false) = (recipe(name, self.quick)?.predictor, folder.has_predictor()) {
+            let lender = self.open(&shared, observer)?;
+            let file = "predictor.safetensors";
+            let from = lender.run.folder.file(file);
+            write_whole(&folder.file(file), &std::fs::read(&from).map_err(Error::reading(&from))?)?;
+        }
+        if !folder.has_generative() || !folder.has_predictor() || folder.record()?.hashes.is_empty() {
+            train_run(&folder, &record, &dataset, observer)?;
+        }
+        Ok(Studio::open(folder.path(), self.data.as_deref())?.unconstrained())
+    }
+
+    /// Where models lie.
+    fn folder(&self, name: &str) -> PathBuf {
+        let prefix = if self.quick { "quick-" } else { "" };
+        self.runs.join(format!("{prefix}{name}"))
+    }
+
+    fn begun(&self, name: &str) -> Result<(Record, data::Dataset)> {
+        let recipe = recipe(name, self.quick)?;
+        let seed = Seed(recipe.seed);
+        let request = Request { seed, ..Request::new(&recipe.dataset) };
+        let dataset = data::load(&request, None, &DataDir::locate(self.data.as_deref()))?;
+        let plan = Plan::for_dataset(&dataset).with(&[recipe.plan])?;
+        plan.validate(&dataset.schema, dataset.train.len())?;
+        Ok((Record::new(request, dataset.sources.clone(), plan, seed), dataset))
+    }
+}
+
+fn recipe(name: &str, quick: bool) -> Result<Recipe> {
+    let path = Path::new("experiments/models.toml");
+    let wrong = |problem: toml::de::Error| Error::file(path, problem.to_string().trim_end());
+    let mut table: toml::Table = MODELS.parse().map_err(wrong)?;
+    let Some(toml::Value::Table(mut entry)) = table.remove(name) else {
+        let known: Vec<String> = table.keys().cloned().collect();
+        return Err(Error::setting("models", format!("there is no `{name}`; choose from {}", known.join(", "))));
+    };
+    if let (Some(toml::Value::Table(hurried)), true) = (entry.remove("quick"), quick) {
+        merge(&mut entry, &hurried);
+    }
+    entry.try_into().map_err(wrong)
+}
+
+/// Every name in `models.toml`, for tests.
+#[cfg(test)]
+pub(super) fn names() -> Vec<String> {
+    let table: toml::Table = MODELS.parse().expect("models.toml can be read");
+    table.keys().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recipe_can_be_read_at_length_and_in_a_hurry() {
+        for name in names() {
+            for quick in [false, true] {
+                let recipe = recipe(&name, quick).unwrap();
+                assert!(recipe.predictor.is_none_or(|other| names().contains(&other)), "{name}");
+            }
+        }
+        let error = recipe("alchemy", false).unwrap_err().to_string();
+        assert!(error.contains("no `alchemy`; choose from ") && error.contains("mnist"), "{error}");
+    }
+}

@@ -1,0 +1,80 @@
+//! An experiment as a file of settings: what the paper shows, what it claims, and how to find out.
+
+use super::study::Study;
+use crate::error::{Error, Result};
+use crate::model::plan::merge;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// One table or figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// What it shows.
+    pub title: String,
+    /// Where it stands in the paper, or what goes beyond it.
+    pub paper: String,
+    /// What the paper concludes from it.
+    pub claim: String,
+    /// Why our answer differs, where it does; for a person to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// How it is carried out.
+    pub study: Study,
+}
+
+impl Spec {
+    /// Reads a spec; the table `quick` replaces settings of the study if `quick` is asked for.
+    pub fn parse(text: &str, path: &Path, quick: bool) -> Result<Self> {
+        let wrong = |problem: toml::de::Error| {
+            let line = problem.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+            let words: Vec<&str> = problem.message().lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            Error::line(path, line as u64, words.join(" "))
+        };
+        let mut table: toml::Table = text.parse().map_err(wrong)?;
+        let hurried = match table.remove("quick") {
+            Some(toml::Value::Table(hurried)) => hurried,
+            None => toml::Table::new(),
+            Some(_) => {
+                return Err(Error::file(path, "`quick` must be a table of settings that replace those of `study`"));
+            }
+        };
+        if let (true, Some(toml::Value::Table(study))) = (quick, table.get_mut("study")) {
+            merge(study, &hurried);
+        }
+        table.try_into().map_err(|problem: toml::de::Error| {
+            let words: Vec<&str> = problem.message().lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            Error::file(path, words.join(" "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "title = 't'\npaper = 'p'\nclaim = 'c'\n[study]\nkind = 'datasets'\nmodels = ['mnist', 'credit']\n\
+                        [quick]\nmodels = ['credit']\n";
+
+    fn parsed(text: &str, quick: bool) -> Result<Spec> {
+        Spec::parse(text, Path::new("spec.toml"), quick)
+    }
+
+    #[test]
+    fn a_hurry_replaces_settings_of_the_study() {
+        let Study::Datasets(study) = parsed(TEXT, false).unwrap().study else { panic!() };
+        assert_eq!(study.models, ["mnist", "credit"]);
+        let Study::Datasets(study) = parsed(TEXT, true).unwrap().study else { panic!() };
+        assert_eq!(study.models, ["credit"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_with_its_file() {
+        let error = |text: &str| parsed(text, false).unwrap_err().to_string();
+        assert!(error("title = ").starts_with("spec.toml, line 1: "), "{}", error("title = "));
+        let misspelt = error(&TEXT.replace("models =", "modles ="));
+        assert!(misspelt.starts_with("spec.toml: ") && misspelt.contains("modles"), "{misspelt}");
+        let unknown = error(&TEXT.replace("'datasets'", "'alchemy'"));
+        assert!(unknown.contains("alchemy") && unknown.contains("delta-sweep"), "{unknown}");
+    }
+}

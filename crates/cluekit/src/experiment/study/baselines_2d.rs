@@ -1,0 +1,107 @@
+//! Difference of means and nearest neighbours in a latent plane. [Ley2022, Fig. on baselines]
+
+use super::glam::class_of;
+use super::plane::{View, dots, ground, panel, point};
+use crate::amortise::{Encoded, LearnFrom, Method, Pair, Recipe, Workshop};
+use crate::error::Result;
+use crate::experiment::finding::{Check, Finding, Table};
+use crate::experiment::laboratory::Laboratory;
+use crate::experiment::statistics::{figure, mean};
+use crate::report::{Colour, Grid, Line, Scatter, palette};
+use crate::search::Background;
+use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+
+/// Certain training points that are shown at the most.
+const MOST_CERTAIN: usize = 800;
+
+/// Which class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Baselines2d {
+    /// Models with two latent dimensions.
+    pub models: String,
+    /// The class.
+    pub class: String,
+    /// How many of its most uncertain inputs.
+    pub inputs: usize,
+}
+
+impl Baselines2d {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let stage = lab.stage(&self.models)?;
+        let class = class_of(&stage, &self.class)?;
+        let rows: Vec<usize> =
+            stage.ranked.iter().copied().filter(|&row| stage.target(row) == Some(class)).take(self.inputs).collect();
+        let inputs = stage.inputs(&rows)?;
+        let (models, search, background) = (stage.models(), stage.judging(0.03), Background::default());
+        let prepared = search.prepare(&models, &background, &inputs)?;
+        let encoded = Encoded::prepared(&prepared, &inputs);
+        let [train, validation] = stage.rows(lab.observer())?;
+        let mut workshop =
+            Workshop::new(&models, &search, &background, [train, validation], stage.thresholds(), Seed(0));
+        let certain: Vec<(f64, f64)> = (0..train.len())
+            .filter(|&row| train.class(row) == class && train.predictions[row].uncertainty.total < stage.threshold)
+            .map(|row| point(train.z(row)))
+            .take(MOST_CERTAIN)
+            .collect();
+        let mid = [0, 1].map(|i| mean(certain.iter().map(|p| if i == 0 { p.0 } else { p.1 })) as f32);
+        let far = certain
+            .iter()
+            .chain(&encoded.z.chunks_exact(2).map(point).collect::<Vec<_>>())
+            .map(|p| (p.0 - f64::from(mid[0])).abs().max((p.1 - f64::from(mid[1])).abs()))
+            .fold(0.5, f64::max);
+        let ground = ground(&stage, View::around(&mid, far / 1.25))?;
+        let mut panels = Vec::new();
+        let mut table = Table::new("baselines", &["method", "H before", "H after", "latent distance"]);
+        let before = mean(rows.iter().map(|&row| f64::from(stage.predictions[row].uncertainty.total)));
+        let mut after = Vec::new();
+        for (method, title) in
+            [(Method::LatentDbm, "Latent difference of means"), (Method::LatentNn, "Nearest certain neighbour")]
+        {
+            let fitted = workshop.fit(
+                &Recipe::new(method, LearnFrom::Data),
+                &[Pair::of_classes(Some(class), Some(class))],
+                lab.observer(),
+            )?;
+            let proposals = fitted.fittings[0].mapper.propose(&models, &encoded, method.name(), prepared.price())?;
+            let clues = prepared.certify(&proposals)?;
+            let h = mean(clues.iter().flatten().map(|clue| f64::from(clue.uncertainty.total)));
+            let moved = mean(clues.iter().flatten().map(|clue| f64::from(clue.distance.latent)));
+            table.push(vec![title.into(), before.into(), h.into(), moved.into()]);
+            after.push((title, h));
+            let green = palette(2);
+            let mut plot = panel(title, &ground).with(Scatter {
+                points: certain.clone(),
+                radius: 1.8,
+                opacity: 0.5,
+                colour: Some(green),
+                name: Some("certain training points".into()),
+                ..Scatter::default()
+            });
+            for (row, set) in proposals.iter().enumerate() {
+                plot = plot.with(Line {
+                    points: vec![point(encoded.z(row)), point(&set[0].z)],
+                    colour: Some(Colour::VERMILION),
+                    ..Line::default()
+                });
+            }
+            panels.push(plot.with(dots(
+                (0..encoded.len()).map(|row| point(encoded.z(row))).collect(),
+                Colour::VERMILION,
+                "uncertain test points",
+            )));
+        }
+        let checks = after.iter().map(|(title, h)| {
+            Check::that(
+                format!("{title} lowers the uncertainty"),
+                *h < before,
+                format!("H {} → {}", figure(before), figure(*h)),
+            )
+        });
+        Ok(Finding { seeds: vec![0], ..Finding::default() }
+            .checks(checks.collect::<Vec<_>>())
+            .table(table)
+            .picture("figure", Grid::new(format!("Baselines for uncertain {}s", self.class), 2, panels).to_svg()))
+    }
+}

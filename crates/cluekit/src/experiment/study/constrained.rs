@@ -1,0 +1,101 @@
+//! Why the ball is kept at every step and not only at the end. [Ley2022, App. B, "Constrained vs Unconstrained Search"]
+
+use super::plane::{View, circle, colour, ground, origin, panel, ways};
+use super::{eight, thirty};
+use crate::error::Result;
+use crate::experiment::finding::{Check, Finding, Table};
+use crate::experiment::laboratory::{Laboratory, delta_clue};
+use crate::experiment::statistics::{figure, mean, over_inputs, percent};
+use crate::explanation::Explanation;
+use crate::report::Grid;
+use crate::search::{Background, Delta, LatentBall, Search, Starts};
+use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+
+/// The radii.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constrained {
+    /// Models with two latent dimensions.
+    pub models: String,
+    /// How many of the most uncertain inputs.
+    #[serde(default = "eight")]
+    pub inputs: usize,
+    /// Clues for each.
+    pub count: usize,
+    /// Steps of each search.
+    #[serde(default = "thirty")]
+    pub steps: usize,
+    /// The radius that is shown.
+    pub delta: f32,
+    /// Where starts come from.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl Constrained {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let stage = lab.stage(&self.models)?;
+        let rows = stage.top(self.inputs).to_vec();
+        let bounded = delta_clue(self.delta, self.count, 0.0, self.steps)?;
+        let free = Search {
+            delta: Delta::Fixed(LatentBall::UNBOUNDED),
+            starts: Starts { radius: Some(self.delta), ..Starts::default() },
+            ..bounded.clone()
+        };
+        let sets = [
+            lab.explain(&stage, &bounded, &rows, Seed(self.seed))?,
+            lab.explain(&stage, &free, &rows, Seed(self.seed))?,
+        ];
+        let inside = |found: &[Explanation]| {
+            over_inputs(found, |e| {
+                e.clues.iter().filter(|clue| clue.distance.latent <= self.delta * 1.0001).count() as f64
+                    / e.clues.len() as f64
+            })
+        };
+        // What a user gets who rejects what lies outside.
+        let kept = |found: &[Explanation]| {
+            mean(
+                found
+                    .iter()
+                    .flat_map(|e| &e.clues)
+                    .filter(|c| c.distance.latent <= self.delta * 1.0001)
+                    .map(|c| f64::from(c.uncertainty.total)),
+            )
+        };
+        let mut table = Table::new("searches", &["search", "inside the ball", "H of what lies inside"]);
+        for (name, found) in ["constrained", "unconstrained"].iter().zip(&sets) {
+            table.push(vec![(*name).into(), inside(found).into(), kept(found).into()]);
+        }
+        let first = stage.inputs(&rows[..1])?;
+        let z0 = &sets[0][0].input.z;
+        let ground = ground(&stage, View::around(z0, 2.2 * f64::from(self.delta)))?;
+        let mut panels = Vec::new();
+        for (title, search) in [("Constrained at every step", &bounded), ("Unconstrained", &free)] {
+            let paths = search.paths(&stage.models(), &Background::default(), &first, Seed(self.seed))?.remove(0);
+            let plot = ways(panel(title, &ground), &paths[..paths.len().min(20)], colour(0), "clues");
+            panels.push(plot.with(circle(z0, self.delta)).with(origin(z0)));
+        }
+        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+            .check(Check::that(
+                "without the constraint many solutions leave the ball",
+                inside(&sets[1]) < 0.7,
+                format!("{} stay inside", percent(inside(&sets[1]))),
+            ))
+            .check(Check::that("with it none has to be rejected", inside(&sets[0]) > 0.9999, percent(inside(&sets[0]))))
+            .check(Check::that(
+                "what stays inside is no worse",
+                kept(&sets[0]) <= kept(&sets[1]) + 0.02,
+                format!(
+                    "mean H inside {} constrained, {} unconstrained",
+                    figure(kept(&sets[0])),
+                    figure(kept(&sets[1]))
+                ),
+            ))
+            .table(table)
+            .picture(
+                "figure",
+                Grid::new(format!("Searches in a latent plane, δ = {}", self.delta), 2, panels).to_svg(),
+            ))
+    }
+}

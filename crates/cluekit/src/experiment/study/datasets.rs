@@ -1,0 +1,46 @@
+//! Sizes of the datasets. [Ley2022, App. A]
+
+use crate::data::{self, DataDir, Request};
+use crate::error::Result;
+use crate::experiment::finding::{Check, Finding, Table};
+use crate::experiment::laboratory::Laboratory;
+use serde::{Deserialize, Serialize};
+
+/// Which datasets, and what the paper says of each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Datasets {
+    /// Their names.
+    pub models: Vec<String>,
+    /// Numbers of rows to train and to test on that the paper prints.
+    #[serde(default)]
+    pub printed: Vec<[usize; 2]>,
+}
+
+impl Datasets {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let mut table = Table::new("datasets", &["dataset", "classes", "columns", "features", "train", "test"]);
+        let mut finding = Finding { seeds: vec![0], ..Finding::default() };
+        for (name, printed) in self.models.iter().zip(&self.printed) {
+            let dataset = data::load(&Request::new(name), None, &DataDir::locate(lab.data()))?;
+            let (train, test) = (dataset.train.len(), dataset.test.len());
+            let schema = &dataset.schema;
+            let features = if schema.image.is_some() { schema.width() } else { schema.features.len() };
+            let classes = schema.target.task.classes().len();
+            table.push(vec![
+                name.as_str().into(),
+                classes.into(),
+                schema.width().into(),
+                features.into(),
+                train.into(),
+                test.into(),
+            ]);
+            finding = finding.check(Check::that(
+                format!("{name} has {} rows to train and {} to test on", printed[0], printed[1]),
+                [train, test] == *printed,
+                format!("{train} and {test}"),
+            ));
+        }
+        Ok(finding.table(table))
+    }
+}

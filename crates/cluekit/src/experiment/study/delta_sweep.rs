@@ -1,0 +1,367 @@
+//! What the radius δ does to the clues of uncertain inputs, for several variants of δ-CLUE. [Ley2022, App. B]
+
+use super::{eight, thirty};
+use crate::error::Result;
+use crate::experiment::curves::{Curve, panel};
+use crate::experiment::finding::{Check, Finding, Table, Verdict};
+use crate::experiment::laboratory::{Laboratory, Stage, delta_clue};
+use crate::experiment::statistics::{
+    distinct_labels, falls, figure, mean, over_inputs, percent, rises, spread_over_inputs,
+};
+use crate::explanation::Explanation;
+use crate::report::{Axis, Course, Grid, Plot, Reference};
+use crate::search::{InitScheme, Starts};
+use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+
+/// A clue this near to the surface of the ball lies on it.
+const ON_SHELL: f32 = 0.999;
+
+/// Variants, radii, and what is shown of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeltaSweep {
+    /// The models.
+    pub models: String,
+    /// How many of the most uncertain inputs.
+    #[serde(default = "eight")]
+    pub inputs: usize,
+    /// Clues for each.
+    pub count: usize,
+    /// Steps of each search.
+    #[serde(default = "thirty")]
+    pub steps: usize,
+    /// The radii.
+    pub deltas: Vec<f32>,
+    /// What is searched for, and from where.
+    pub variants: Vec<Variant>,
+    /// The panels of the picture.
+    pub show: Vec<Quantity>,
+    /// What the claim comes down to.
+    pub expect: Vec<Expectation>,
+    /// Where starts come from.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// A loss and a scheme of starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// What the paper calls it.
+    pub name: String,
+    /// 0 for L_H, 0.03 for L_H+d.
+    pub lambda_x: f32,
+    /// S1 to S5.
+    pub init: InitScheme,
+}
+
+/// Something about the clues of one radius, in the mean over inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// H of the most certain clue.
+    BestUncertainty,
+    /// H of all clues.
+    MeanUncertainty,
+    /// Least, mean and greatest H.
+    AllUncertainty,
+    /// d of the nearest clue.
+    BestDistance,
+    /// d of all clues.
+    MeanDistance,
+    /// Least, mean and greatest d.
+    AllDistance,
+    /// ρ.
+    Latent,
+    /// The share on the surface of the ball.
+    Shell,
+    /// Distinct labels.
+    Labels,
+}
+
+/// What should be so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expectation {
+    /// The most certain clues get more certain with δ.
+    BestUncertaintyFalls,
+    /// All clues do, on average.
+    MeanUncertaintyFalls,
+    /// Clues get farther away.
+    DistanceRises,
+    /// A weight on distance brings clues nearer for little uncertainty.
+    DistanceWeightHelps,
+    /// Random starts give more certain clues than paths to neighbours.
+    RandomBeatsPaths,
+    /// The worst clues are as bad as none.
+    WorstAreBad,
+    /// More labels are found.
+    LabelsRise,
+    /// Random starts find the most labels.
+    RandomFindsMoreLabels,
+    /// At small δ almost all clues lie on the surface, at large δ fewer.
+    ShellFalls,
+    /// A weight on distance keeps clues nearer to z₀.
+    DistanceWeightStaysInside,
+}
+
+/// What one radius gave.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    pub delta: f64,
+    pub uncertainty: [f64; 3],
+    pub distance: [f64; 3],
+    pub latent: [f64; 3],
+    pub shell: f64,
+    pub labels: f64,
+    pub accepted: f64,
+}
+
+impl Point {
+    pub fn of(delta: f32, found: &[Explanation]) -> Self {
+        let share = |holds: &dyn Fn(&crate::explanation::Clue) -> bool| {
+            over_inputs(found, |e| e.clues.iter().filter(|clue| holds(clue)).count() as f64 / e.clues.len() as f64)
+        };
+        Self {
+            delta: f64::from(delta),
+            uncertainty: spread_over_inputs(found, |clue| clue.uncertainty.total),
+            distance: spread_over_inputs(found, |clue| clue.distance.input),
+            latent: spread_over_inputs(found, |clue| clue.distance.latent),
+            shell: share(&|clue| clue.distance.latent >= ON_SHELL * delta),
+            labels: over_inputs(found, |e| distinct_labels(&e.clues) as f64),
+            accepted: share(&|clue| clue.accepted),
+        }
+    }
+}
+
+/// A table of points, of one variant after another.
+pub(super) fn table<'a>(variants: impl Iterator<Item = (&'a str, &'a [Point])>) -> Table {
+    let mut table = Table::new(
+        "sweep",
+        &[
+            "variant",
+            "delta",
+            "H least",
+            "H mean",
+            "H greatest",
+            "d least",
+            "d mean",
+            "d greatest",
+            "rho mean",
+            "on shell",
+            "labels",
+            "accepted",
+        ],
+    );
+    for (name, points) in variants {
+        for p in points {
+            let [a, b, c] = p.uncertainty;
+            let [d, e, f] = p.distance;
+            let numbers = [p.delta, a, b, c, d, e, f, p.latent[1], p.shell, p.labels, p.accepted];
+            table.push([vec![name.into()], numbers.map(Into::into).to_vec()].concat());
+        }
+    }
+    table
+}
+
+impl Quantity {
+    fn axis(self) -> Axis {
+        match self {
+            Self::BestUncertainty => Axis::new("least uncertainty H (nats)"),
+            Self::MeanUncertainty => Axis::new("mean uncertainty H (nats)"),
+            Self::AllUncertainty => Axis::new("uncertainty H (nats)"),
+            Self::BestDistance => Axis::new("least distance d"),
+            Self::MeanDistance => Axis::new("mean distance d"),
+            Self::AllDistance => Axis::new("distance d"),
+            Self::Latent => Axis::new("mean latent distance ρ"),
+            Self::Shell => Axis::new("share on the shell").percent(),
+            Self::Labels => Axis::new("distinct labels"),
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::BestUncertainty => "Uncertainty of the best clue",
+            Self::MeanUncertainty => "Mean uncertainty",
+            Self::AllUncertainty => "Least, mean and greatest uncertainty",
+            Self::BestDistance => "Distance of the nearest clue",
+            Self::MeanDistance => "Mean distance",
+            Self::AllDistance => "Least, mean and greatest distance",
+            Self::Latent => "Mean latent distance",
+            Self::Shell => "Clues on the shell of the ball",
+            Self::Labels => "Distinct labels of an input's clues",
+        }
+    }
+
+    /// One value, or three for a spread.
+    fn of(self, point: &Point) -> Vec<f64> {
+        match self {
+            Self::BestUncertainty => vec![point.uncertainty[0]],
+            Self::MeanUncertainty => vec![point.uncertainty[1]],
+            Self::AllUncertainty => point.uncertainty.to_vec(),
+            Self::BestDistance => vec![point.distance[0]],
+            Self::MeanDistance => vec![point.distance[1]],
+            Self::AllDistance => point.distance.to_vec(),
+            Self::Latent => vec![point.latent[1]],
+            Self::Shell => vec![point.shell],
+            Self::Labels => vec![point.labels],
+        }
+    }
+
+    /// The panel of this quantity, a line for each variant.
+    pub(super) fn panel<'a>(self, variants: impl Iterator<Item = (&'a str, &'a [Point])>) -> Plot {
+        let mut curves = Vec::new();
+        for (name, points) in variants {
+            let x: Vec<f64> = points.iter().map(|point| point.delta).collect();
+            let values: Vec<Vec<f64>> = points.iter().map(|point| self.of(point)).collect();
+            let names: &[&str] = if values[0].len() == 3 { &["least", "mean", "greatest"] } else { &[name] };
+            for (place, name) in names.iter().enumerate() {
+                curves.push(Curve::new(*name, &x, values.iter().map(|values| values[place])));
+            }
+        }
+        let plot = panel(self.title(), Axis::new("δ"), self.axis(), curves);
+        match self {
+            Self::Latent => plot.with(Reference { course: Course::Diagonal, name: Some("ρ = δ".into()) }),
+            _ => plot,
+        }
+    }
+}
+
+impl DeltaSweep {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let stage = lab.stage(&self.models)?;
+        let mut sweeps = Vec::new();
+        for variant in &self.variants {
+            sweeps.push((variant, self.points(lab, &stage, variant)?));
+        }
+        let before =
+            mean(stage.top(self.inputs).iter().map(|&row| f64::from(stage.predictions[row].uncertainty.total)));
+        let lines = || sweeps.iter().map(|(variant, points)| (variant.name.as_str(), points.as_slice()));
+        let panels = self.show.iter().map(|quantity| quantity.panel(lines())).collect();
+        let title = format!("δ-CLUE of the {} most uncertain inputs, {} clues each", self.inputs, self.count);
+        let expected = self.expect.iter().flat_map(|expectation| expectation.checks(&sweeps, before));
+        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+            .checks(expected)
+            .table(table(lines()))
+            .picture("figure", Grid::new(title, 2, panels).to_svg()))
+    }
+
+    fn points(&self, lab: &mut Laboratory, stage: &Stage, variant: &Variant) -> Result<Vec<Point>> {
+        let point = |&delta: &f32| {
+            let mut search = delta_clue(delta, self.count, variant.lambda_x, self.steps)?;
+            search.starts = Starts { schemes: vec![variant.init], ..Starts::default() };
+            let found = lab.explain(stage, &search, stage.top(self.inputs), Seed(self.seed))?;
+            Ok(Point::of(delta, &found))
+        };
+        self.deltas.iter().map(point).collect()
+    }
+}
+
+type Sweeps<'a> = [(&'a Variant, Vec<Point>)];
+
+impl Expectation {
+    fn checks(self, sweeps: &Sweeps, before: f64) -> Vec<Check> {
+        let column = |points: &[Point], of: &dyn Fn(&Point) -> f64| points.iter().map(of).collect::<Vec<f64>>();
+        let trend = |says: &str, up: bool, of: &dyn Fn(&Point) -> f64| -> Vec<Check> {
+            let check = |(variant, points): &(&Variant, Vec<Point>)| {
+                let (x, y) = (column(points, &|p| p.delta), column(points, of));
+                let says = format!("{says} ({})", variant.name);
+                if up { rises(says, &x, &y) } else { falls(says, &x, &y) }
+            };
+            sweeps.iter().map(check).collect()
+        };
+        // Variants that differ in one thing only, as pairs of their points.
+        let pairs = |first: &dyn Fn(&Variant) -> bool, same: &dyn Fn(&Variant, &Variant) -> bool| -> Vec<_> {
+            let all = || sweeps.iter();
+            all()
+                .filter(|(a, _)| first(a))
+                .flat_map(|a| all().filter(|(b, _)| !first(b) && same(a.0, b)).map(move |b| (a, b)))
+                .collect()
+        };
+        let by_distance = || pairs(&|v| v.lambda_x > 0.0, &|a, b| a.init == b.init);
+        let by_start =
+            || pairs(&|v| v.init == InitScheme::RandomRadius, &|a, b| a.lambda_x.total_cmp(&b.lambda_x).is_eq());
+        let average = |points: &[Point], of: &dyn Fn(&Point) -> f64| mean(points.iter().map(of));
+        match self {
+            Self::BestUncertaintyFalls => {
+                trend("the best clue gets more certain with δ", false, &|p| p.uncertainty[0])
+            }
+            Self::MeanUncertaintyFalls => trend("clues get more certain with δ", false, &|p| p.uncertainty[1]),
+            Self::DistanceRises => trend("clues get farther away with δ", true, &|p| p.distance[1]),
+            Self::LabelsRise => trend("more labels are found with δ", true, &|p| p.labels),
+            Self::ShellFalls => {
+                let at_first = |(variant, points): &(&Variant, Vec<Point>)| {
+                    let share = points.first().map_or(0.0, |p| p.shell);
+                    let says = format!("at the smallest δ almost all clues lie on the shell ({})", variant.name);
+                    Check::that(says, share >= 0.9, percent(share))
+                };
+                let mut checks: Vec<Check> = sweeps.iter().map(at_first).collect();
+                checks.extend(trend("fewer clues lie on the shell as δ grows", false, &|p| p.shell));
+                checks
+            }
+            Self::DistanceWeightHelps => by_distance()
+                .into_iter()
+                .map(|((a, with), (_, without))| {
+                    let nearer = average(with, &|p| p.distance[1]) / average(without, &|p| p.distance[1]);
+                    let [h, h0] = [with, without].map(|points| average(points, &|p| p.uncertainty[1]));
+                    let cheap = h - h0 <= 0.1 * before;
+                    Check::new(
+                        format!("weighing distance brings clues nearer for little uncertainty ({})", a.name),
+                        Verdict::of([Verdict::from_bool(nearer < 1.0), Verdict::from_bool(cheap)]),
+                        format!(
+                            "mean d × {}; mean H {} instead of {}, of {} before",
+                            figure(nearer),
+                            figure(h),
+                            figure(h0),
+                            figure(before)
+                        ),
+                    )
+                })
+                .collect(),
+            Self::DistanceWeightStaysInside => by_distance()
+                .into_iter()
+                .map(|((a, with), (_, without))| {
+                    let [r, r0] = [with, without].map(|points| average(points, &|p| p.latent[1]));
+                    let says = format!("weighing distance keeps clues nearer to z₀ ({})", a.name);
+                    Check::that(says, r < r0, format!("mean ρ {} instead of {}", figure(r), figure(r0)))
+                })
+                .collect(),
+            Self::RandomBeatsPaths => by_start()
+                .into_iter()
+                .map(|((a, random), (b, paths))| {
+                    let [h, h0] = [random, paths].map(|points| average(points, &|p| p.uncertainty[0]));
+                    let says = format!("{} gives better clues than {}", a.name, b.name);
+                    Check::that(says, h < h0, format!("least H, mean over δ: {} against {}", figure(h), figure(h0)))
+                })
+                .collect(),
+            Self::RandomFindsMoreLabels => by_start()
+                .into_iter()
+                .map(|((a, random), (b, paths))| {
+                    let [n, n0] = [random, paths].map(|points| average(points, &|p| p.labels));
+                    let says = format!("{} finds more labels than {}", a.name, b.name);
+                    Check::that(says, n > n0, format!("mean over δ: {} against {}", figure(n), figure(n0)))
+                })
+                .collect(),
+            Self::WorstAreBad => sweeps
+                .iter()
+                .map(|(variant, points)| {
+                    let last = points.last().expect("there is a radius");
+                    let bad = last.uncertainty[2] > 0.5 * before && last.distance[2] > 1.2 * last.distance[1];
+                    let says = format!("the worst of many clues are uncertain and far away ({})", variant.name);
+                    let [_, h, worst] = last.uncertainty;
+                    let figures = format!(
+                        "at δ {}: greatest H {} (mean {}), of {} before; greatest d {} (mean {})",
+                        figure(last.delta),
+                        figure(worst),
+                        figure(h),
+                        figure(before),
+                        figure(last.distance[2]),
+                        figure(last.distance[1])
+                    );
+                    Check::that(says, bad, figures)
+                })
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! How many clues it takes until no new labels and no new modes turn up. [Ley2022, Fig. on δ-CLUE, left; App. B]
+
+use super::{eight, thirty};
+use crate::error::Result;
+use crate::experiment::curves::{Curve, panel};
+use crate::experiment::finding::{Check, Finding, Table, Verdict};
+use crate::experiment::laboratory::{Laboratory, delta_clue};
+use crate::experiment::statistics::{class, entropy, figure, mean, over_inputs, percent, rises};
+use crate::explanation::Explanation;
+use crate::report::{Axis, palette};
+use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+
+/// The share of the final entropy from which on it is saturated.
+const SATURATED: f64 = 0.95;
+
+/// Radii and numbers of clues.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entropy {
+    /// The models.
+    pub models: String,
+    /// How many of the most uncertain inputs.
+    #[serde(default = "eight")]
+    pub inputs: usize,
+    /// Clues for each.
+    pub count: usize,
+    /// Steps of each search.
+    #[serde(default = "thirty")]
+    pub steps: usize,
+    /// The radii.
+    pub deltas: Vec<f32>,
+    /// Weight of distance.
+    #[serde(default)]
+    pub lambda_x: f32,
+    /// Whether modes are shown beside labels.
+    pub modes: bool,
+    /// Where starts come from.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// The entropies of one radius, for every number of clues.
+struct Series {
+    delta: f32,
+    labels: Vec<f64>,
+    modes: Vec<f64>,
+}
+
+impl Series {
+    fn of(delta: f32, found: &[Explanation], counts: &[usize]) -> Self {
+        let labels = |n: usize| over_inputs(found, |e| entropy(e.clues[..n].iter().map(|clue| class(clue.label))));
+        let modes = |n: usize| {
+            over_inputs(found, |e| {
+                let of_mode = |(mode, members): (usize, &Vec<usize>)| {
+                    members.iter().filter(|&&clue| clue < n).map(|_| mode).collect::<Vec<_>>()
+                };
+                entropy(e.modes.iter().map(|mode| &mode.clues).enumerate().flat_map(of_mode))
+            })
+        };
+        Self {
+            delta,
+            labels: counts.iter().map(|&n| labels(n)).collect(),
+            modes: counts.iter().map(|&n| modes(n)).collect(),
+        }
+    }
+
+    fn last(values: &[f64]) -> f64 {
+        values.last().copied().unwrap_or(f64::NAN)
+    }
+
+    /// The number of clues from which on the entropy of labels stays near its last value.
+    fn saturated_at(&self, counts: &[usize]) -> usize {
+        let last = Self::last(&self.labels);
+        let near = |&h: &f64| (h - last).abs() <= (1.0 - SATURATED) * last.max(1e-9);
+        let before = self.labels.iter().rposition(|h| !near(h)).map_or(0, |place| place + 1);
+        counts[before.min(counts.len() - 1)]
+    }
+}
+
+impl Entropy {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let stage = lab.stage(&self.models)?;
+        let counts: Vec<usize> = (1..=self.count).collect();
+        let mut series = Vec::new();
+        for &delta in &self.deltas {
+            let search = delta_clue(delta, self.count, self.lambda_x, self.steps)?;
+            let found = lab.explain(&stage, &search, stage.top(self.inputs), Seed(self.seed))?;
+            series.push(Series::of(delta, &found, &counts));
+        }
+        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+            .checks(self.checks(&series, &counts))
+            .table(self.table(&series, &counts))
+            .picture("figure", self.picture(&series, &counts)))
+    }
+
+    fn checks(&self, series: &[Series], counts: &[usize]) -> Vec<Check> {
+        let delta: Vec<f64> = series.iter().map(|one| f64::from(one.delta)).collect();
+        let labels: Vec<f64> = series.iter().map(|one| Series::last(&one.labels)).collect();
+        let half = counts.len() / 2;
+        let ratio = mean(series.iter().map(|one| one.labels[half - 1] / Series::last(&one.labels)));
+        let needed: Vec<String> =
+            series.iter().map(|one| format!("δ {}: {}", one.delta, one.saturated_at(counts))).collect();
+        let mut checks = vec![
+            rises("the entropy of labels rises with δ", &delta, &labels),
+            Check::new(
+                "the entropy of labels saturates",
+                match ratio {
+                    ratio if ratio >= SATURATED => Verdict::Held,
+                    ratio if ratio >= 0.85 => Verdict::HeldPartly,
+                    _ => Verdict::DidNotHold,
+                },
+                format!(
+                    "{} clues have {} of the entropy of {}; clues until it stays within 5 % of the last: {}",
+                    half,
+                    percent(ratio),
+                    self.count,
+                    needed.join(", ")
+                ),
+            ),
+        ];
+        if self.modes {
+            let modes: Vec<f64> = series.iter().map(|one| Series::last(&one.modes)).collect();
+            let more = modes.iter().zip(&labels).filter(|(modes, labels)| modes > labels).count();
+            checks.push(rises("the entropy of modes rises with δ", &delta, &modes));
+            checks.push(Check::new(
+                "within labels there are several modes",
+                Verdict::of_share(more, series.len()),
+                format!(
+                    "entropy of modes {} against {} of labels at the largest δ",
+                    figure(Series::last(&modes)),
+                    figure(Series::last(&labels))
+                ),
+            ));
+        }
+        checks
+    }
+
+    fn table(&self, series: &[Series], counts: &[usize]) -> Table {
+        let mut table = Table::new("entropy", &["delta", "clues", "entropy of labels", "entropy of modes"]);
+        for one in series {
+            for (place, &n) in counts.iter().enumerate() {
+                table.push(vec![one.delta.into(), n.into(), one.labels[place].into(), one.modes[place].into()]);
+            }
+        }
+        table
+    }
+
+    fn picture(&self, series: &[Series], counts: &[usize]) -> String {
+        let x: Vec<f64> = counts.iter().map(|&n| n as f64).collect();
+        let mut curves = Vec::new();
+        for (place, one) in series.iter().enumerate() {
+            let name = format!("δ = {}", one.delta);
+            curves.push(Curve::new(name, &x, one.labels.iter().copied()).coloured(palette(place)));
+            if self.modes {
+                curves.push(Curve::new("", &x, one.modes.iter().copied()).coloured(palette(place)).dashed());
+            }
+        }
+        let title =
+            format!("Entropy of labels{} against the number of clues", if self.modes { " and modes" } else { "" });
+        let caption = format!(
+            "Mean over the {} most uncertain inputs. Solid: labels.{}",
+            self.inputs,
+            if self.modes { " Dashed: modes within labels." } else { "" }
+        );
+        let plot = panel(&title, Axis::new("number of clues"), Axis::new("entropy (nats)"), curves);
+        plot.captioned(caption).sized(680.0, 440.0).to_svg()
+    }
+}

@@ -1,0 +1,85 @@
+//! What baselines, GLAM-CLUE and CLUE make of the same uncertain inputs, to look at. [Ley2022, Fig. on GLAM-CLUE]
+
+use super::usual_lambda;
+use crate::error::Result;
+use crate::experiment::finding::{Check, Finding, Table, Verdict};
+use crate::experiment::laboratory::Laboratory;
+use crate::experiment::statistics::class;
+use crate::report::{Content, Tile, TileRow, Tiles, tiles};
+use serde::{Deserialize, Serialize};
+
+/// Which inputs and methods.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Explanations {
+    /// The models.
+    pub models: String,
+    /// The methods.
+    pub methods: Vec<String>,
+    /// Test inputs above this uncertainty.
+    pub above: f32,
+    /// λ_x of the cost.
+    #[serde(default = "usual_lambda")]
+    pub lambda_x: f32,
+    /// How many inputs are shown.
+    pub inputs: usize,
+}
+
+impl Explanations {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let stage = lab.stage(&self.models)?;
+        let entries = lab.contest(&stage, &self.methods, self.above, self.lambda_x)?;
+        let rows = stage.above(self.above);
+        let mut table = Table::new("explanations", &["input", "method", "label", "H", "d", "cost"]);
+        let mut shown = Vec::new();
+        let mut unrealistic = 0;
+        let inputs = self.inputs.min(rows.len());
+        for (place, &row) in rows.iter().enumerate().take(inputs) {
+            let name = |label: Option<usize>| label.map_or("–".into(), |label| stage.classes()[label].clone());
+            let input = Tile::picture(stage.test().row(row))
+                .above("input")
+                .below(format!("is {}", name(stage.target(row))))
+                .below(format!("H {:.2}", stage.predictions[row].uncertainty.total));
+            let mut tiles = vec![input];
+            let mut distances = Vec::new();
+            for entry in entries.iter() {
+                tiles.push(entry.clues[place].as_ref().map_or(Tile::new(Content::Nothing), |clue| {
+                    let cost = clue.uncertainty.total + self.lambda_x * clue.distance.input;
+                    let label = name(class(clue.label));
+                    let numbers = [clue.uncertainty.total, clue.distance.input, cost];
+                    table.push(
+                        [
+                            vec![row.into(), entry.method.as_str().into(), label.as_str().into()],
+                            numbers.map(Into::into).to_vec(),
+                        ]
+                        .concat(),
+                    );
+                    distances.push((entry.method.as_str(), clue.distance.input));
+                    Tile::picture(&clue.x)
+                        .above(entry.method.clone())
+                        .below(format!("{label}, H {:.2}", clue.uncertainty.total))
+                        .below(format!("d {:.1}", clue.distance.input))
+                        .below(format!("c {cost:.2}"))
+                }));
+            }
+            let of = |names: &[&str]| {
+                distances.iter().filter(|(m, _)| names.contains(m)).map(|(_, d)| *d).fold(0.0, f32::max)
+            };
+            unrealistic += usize::from(of(&["input-dbm", "latent-dbm", "input-nn", "latent-nn"]) > of(&["glam-3"]));
+            shown.push(TileRow { name: String::new(), tiles });
+        }
+        let caption = "H uncertainty, d distance from the input, c = H + λ d cost.";
+        let picture = tiles(
+            &Tiles { title: "The same uncertain inputs, method by method", caption, side: 66.0, rows: shown },
+            stage.image()?,
+        );
+        Ok(Finding { seeds: vec![0], ..Finding::default() }
+            .check(Check::new(
+                "some baseline goes farther from the input than GLAM-CLUE",
+                Verdict::of_share(unrealistic, inputs),
+                format!("for {unrealistic} of {inputs} inputs"),
+            ))
+            .table(table)
+            .picture("figure", picture))
+    }
+}

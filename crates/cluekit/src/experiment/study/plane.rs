@@ -1,0 +1,113 @@
+//! A latent space of two dimensions, to look at: uncertainty as ground, and what searches do on it.
+
+use crate::data::{Samples, Targets};
+use crate::error::{Error, Result};
+use crate::experiment::laboratory::Stage;
+use crate::model::Generative;
+use crate::prediction::predict;
+use crate::report::{Axis, Colour, ColourMap, Heatmap, Line, Mark, Plot, Scatter, palette};
+use crate::tensor::{tensor, values};
+
+/// Points on each side of the ground.
+const SIDE: usize = 72;
+/// How far around what is shown the ground reaches.
+const ROOM: f64 = 1.3;
+
+/// The part of the plane that is shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    pub x: (f64, f64),
+    pub y: (f64, f64),
+}
+
+impl View {
+    /// Around a point.
+    pub fn around(centre: &[f32], radius: f64) -> Self {
+        let range = |c: f32| (f64::from(c) - ROOM * radius, f64::from(c) + ROOM * radius);
+        Self { x: range(centre[0]), y: range(centre[1]) }
+    }
+}
+
+/// A code as a point.
+pub(super) fn point(z: &[f32]) -> (f64, f64) {
+    (f64::from(z[0]), f64::from(z[1]))
+}
+
+/// The uncertainty of what decodes from each place of a view.
+pub(super) fn ground(stage: &Stage, view: View) -> Result<Heatmap> {
+    let generative = &stage.studio.generative;
+    if generative.latent() != 2 {
+        let problem = format!("`{}` has {} latent dimensions, and a plane has two", stage.name, generative.latent());
+        return Err(Error::setting("models", problem));
+    }
+    let at = |(low, high): (f64, f64), place: usize| low + (high - low) * (place as f64 + 0.5) / SIDE as f64;
+    let mut codes = Vec::with_capacity(2 * SIDE * SIDE);
+    for row in 0..SIDE {
+        for column in 0..SIDE {
+            codes.extend([at(view.x, column) as f32, at(view.y, row) as f32]);
+        }
+    }
+    let x = values(generative.decode(&tensor(codes, [SIDE * SIDE, 2]))?);
+    let samples = Samples { x, width: stage.test().width, y: Targets::Classes(vec![0; SIDE * SIDE]) };
+    let predictions = predict(&stage.studio.run.predictor, &samples, &stage.studio.run.schema.target.task)?;
+    let amounts = predictions.iter().map(|prediction| f64::from(prediction.uncertainty.total)).collect();
+    let mut ground = Heatmap::new(amounts, SIDE, SIDE, view.x, view.y)?;
+    (ground.map, ground.label, ground.smooth) = (ColourMap::Pale, "uncertainty H (nats)".into(), true);
+    Ok(ground)
+}
+
+/// A panel with the ground.
+pub(super) fn panel(title: &str, ground: &Heatmap) -> Plot {
+    let (x, y) = (ground.x, ground.y);
+    Plot::new(title, Axis::new("z₁").between(x.0, x.1), Axis::new("z₂").between(y.0, y.1))
+        .with(ground.clone())
+        .sized(460.0, 420.0)
+}
+
+/// The border of a ball.
+pub(super) fn circle(centre: &[f32], radius: f32) -> Line {
+    let at = |step: usize| {
+        let angle = std::f64::consts::TAU * step as f64 / 96.0;
+        let (x, y) = point(centre);
+        (x + f64::from(radius) * angle.cos(), y + f64::from(radius) * angle.sin())
+    };
+    Line {
+        points: (0..=96).map(at).collect(),
+        colour: Some(Colour::BLACK),
+        dashed: true,
+        name: Some("δ-ball".into()),
+        ..Line::default()
+    }
+}
+
+/// Ways and where they end.
+pub(super) fn ways(mut plot: Plot, paths: &[Vec<Vec<f32>>], colour: Colour, name: &str) -> Plot {
+    for path in paths {
+        let points = path.iter().map(|z| point(z)).collect();
+        plot = plot.with(Line { points, colour: Some(colour), ..Line::default() });
+    }
+    let ends = paths.iter().filter_map(|path| path.last()).map(|z| point(z)).collect();
+    plot.with(dots(ends, colour, name))
+}
+
+/// Points.
+pub(super) fn dots(points: Vec<(f64, f64)>, colour: Colour, name: &str) -> Scatter {
+    Scatter { points, colour: Some(colour), radius: 4.0, name: Some(name.into()), ..Scatter::default() }
+}
+
+/// The input's own code.
+pub(super) fn origin(z: &[f32]) -> Scatter {
+    Scatter {
+        points: vec![point(z)],
+        mark: Mark::Ring,
+        radius: 6.5,
+        colour: Some(Colour::BLACK),
+        name: Some("z₀".into()),
+        ..Scatter::default()
+    }
+}
+
+/// The first colour of the palette, and the next ones.
+pub(super) fn colour(place: usize) -> Colour {
+    palette(place)
+}

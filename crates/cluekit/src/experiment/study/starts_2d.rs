@@ -1,0 +1,77 @@
+//! Where schemes of starts begin, in a latent plane. [Ley2022, App. B, "Initialisation Schemes"]
+
+use super::plane::{View, circle, colour, dots, ground, origin, panel, point};
+use crate::error::Result;
+use crate::experiment::finding::{Check, Finding, Table};
+use crate::experiment::laboratory::{Laboratory, delta_clue};
+use crate::experiment::statistics::{figure, mean};
+use crate::report::Grid;
+use crate::search::{InitScheme, Starts};
+use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+
+/// The schemes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Starts2d {
+    /// Models with two latent dimensions.
+    pub models: String,
+    /// Which of the most uncertain inputs, from 0.
+    pub rank: usize,
+    /// Starts.
+    pub count: usize,
+    /// δ = r.
+    pub delta: f32,
+    /// The schemes.
+    pub schemes: Vec<InitScheme>,
+    /// Where starts come from.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl Starts2d {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let stage = lab.stage(&self.models)?;
+        let rank = self.rank.min(stage.ranked.len() - 1);
+        let rows = &stage.ranked[rank..=rank];
+        let mut panels = Vec::new();
+        let mut checks = Vec::new();
+        let mut table = Table::new("starts", &["scheme", "z1", "z2", "distance from z0", "class"]);
+        for &scheme in &self.schemes {
+            let mut search = delta_clue(self.delta, self.count, 0.0, 0)?;
+            search.starts = Starts { schemes: vec![scheme], ..Starts::default() };
+            let found = lab.explain(&stage, &search, rows, Seed(self.seed))?;
+            let (z0, clues) = (&found[0].input.z, &found[0].clues);
+            for clue in clues {
+                let label = super::super::statistics::class(clue.label)
+                    .map_or(String::new(), |class| stage.classes()[class].clone());
+                table.push(vec![
+                    scheme.name().into(),
+                    clue.z[0].into(),
+                    clue.z[1].into(),
+                    clue.distance.latent.into(),
+                    label.into(),
+                ]);
+            }
+            let ground = ground(&stage, View::around(z0, 1.1 * f64::from(self.delta)))?;
+            let points = clues.iter().map(|clue| point(&clue.z)).collect();
+            panels.push(
+                panel(scheme.name(), &ground)
+                    .with(dots(points, colour(0), "starts"))
+                    .with(circle(z0, self.delta))
+                    .with(origin(z0)),
+            );
+            let radius = mean(clues.iter().map(|clue| f64::from(clue.distance.latent / self.delta)));
+            let inside = clues.iter().all(|clue| clue.distance.latent <= self.delta * 1.0001);
+            checks.push(Check::that(
+                format!("{} begins inside the ball", scheme.name()),
+                inside,
+                format!("mean distance from z₀ {} r", figure(radius)),
+            ));
+        }
+        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+            .checks(checks)
+            .table(table)
+            .picture("figure", Grid::new("Where searches begin", 2, panels).to_svg()))
+    }
+}

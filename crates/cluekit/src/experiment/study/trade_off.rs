@@ -1,0 +1,173 @@
+//! For one uncertain input, how far each label is away, and how certain it gets on the way. [Ley2022, Fig. 2, App. B]
+
+use super::{eight, thirty};
+use crate::error::Result;
+use crate::experiment::curves::{Curve, panel};
+use crate::experiment::finding::{Check, Finding, Table, Verdict};
+use crate::experiment::laboratory::{Laboratory, Stage, delta_clue};
+use crate::experiment::statistics::{class, figure, rank_correlation};
+use crate::explanation::{Clue, Explanation, Label};
+use crate::report::{Axis, Content, Tile, TileRow, Tiles, tiles};
+use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A rank correlation from which on uncertainty falls as distance grows.
+const FALLING: f64 = -0.5;
+
+/// Radii, and how many labels are shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TradeOff {
+    /// The models.
+    pub models: String,
+    /// How many of the most uncertain inputs are looked at; the one with the most labels is shown.
+    #[serde(default = "eight")]
+    pub inputs: usize,
+    /// Clues at each radius.
+    pub count: usize,
+    /// Steps of each search.
+    #[serde(default = "thirty")]
+    pub steps: usize,
+    /// The radii.
+    pub deltas: Vec<f32>,
+    /// Weight of distance.
+    pub lambda_x: f32,
+    /// Labels that are shown.
+    pub labels: usize,
+    /// Where starts come from.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// For one label, the cheapest clue at each radius.
+struct Way {
+    label: usize,
+    clues: Vec<(f32, Clue)>,
+}
+
+impl Way {
+    fn correlation(&self) -> f64 {
+        let column = |of: fn(&Clue) -> f32| self.clues.iter().map(|(_, clue)| f64::from(of(clue))).collect::<Vec<_>>();
+        rank_correlation(&column(|c| c.distance.input), &column(|c| c.uncertainty.total))
+    }
+}
+
+impl TradeOff {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let stage = lab.stage(&self.models)?;
+        let rows = stage.top(self.inputs).to_vec();
+        let mut sets: Vec<Arc<Vec<Explanation>>> = Vec::new();
+        for &delta in &self.deltas {
+            let search = delta_clue(delta, self.count, self.lambda_x, self.steps)?;
+            sets.push(lab.explain(&stage, &search, &rows, Seed(self.seed))?);
+        }
+        let ways: Vec<Vec<Way>> = (0..rows.len()).map(|input| self.ways(&stage, &sets, input)).collect();
+        let long = |way: &&Way| way.clues.len() >= 3;
+        let all: Vec<&Way> = ways.iter().flatten().filter(long).collect();
+        let falling = all.iter().filter(|way| way.correlation() <= FALLING).count();
+        let several = ways.iter().filter(|ways| ways.len() > 1).count();
+        let shown = (0..ways.len()).max_by_key(|&i| (ways[i].iter().filter(long).count(), rows.len() - i)).unwrap_or(0);
+        let mut kept: Vec<&Way> = ways[shown].iter().filter(long).collect();
+        let cheapest = |way: &Way| way.clues.iter().map(|(_, clue)| clue.cost).fold(f32::INFINITY, f32::min);
+        kept.sort_by(|a, b| cheapest(a).total_cmp(&cheapest(b)));
+        kept.truncate(self.labels);
+        let finding = Finding { seeds: vec![self.seed], ..Finding::default() }
+            .check(Check::new(
+                "for each label, uncertainty falls as the distance grows with δ",
+                Verdict::of_share(falling, all.len()),
+                format!(
+                    "rank correlation of H and d at most {FALLING} for {falling} of {} labels of {} inputs",
+                    all.len(),
+                    rows.len()
+                ),
+            ))
+            .check(Check::new(
+                "one uncertain input leads to several labels",
+                Verdict::of_share(several, rows.len()),
+                format!("{several} of {} inputs", rows.len()),
+            ))
+            .table(self.table(&stage, &rows, &ways))
+            .picture("curves", self.curves(&stage, rows[shown], &kept));
+        let input = &sets[0][shown];
+        match &stage.studio.run.schema.image {
+            Some(_) => Ok(finding.picture("figure", self.picture(&stage, input, &kept)?)),
+            None => Ok(finding),
+        }
+    }
+
+    fn ways(&self, stage: &Stage, sets: &[Arc<Vec<Explanation>>], input: usize) -> Vec<Way> {
+        let of_label = |label: usize| {
+            let at = |(set, &delta): (&Arc<Vec<Explanation>>, &f32)| {
+                let members = set[input].clues.iter().filter(|clue| clue.label == Label::Class(label));
+                let least = members.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
+                Some((delta, least.clone()))
+            };
+            Way { label, clues: sets.iter().zip(&self.deltas).filter_map(at).collect() }
+        };
+        (0..stage.classes().len()).map(of_label).filter(|way| !way.clues.is_empty()).collect()
+    }
+
+    fn table(&self, stage: &Stage, rows: &[usize], ways: &[Vec<Way>]) -> Table {
+        let mut table = Table::new("ways", &["input", "label", "delta", "H", "d", "cost"]);
+        for (row, ways) in rows.iter().zip(ways) {
+            for way in ways {
+                for (delta, clue) in &way.clues {
+                    let label = stage.classes()[way.label].as_str();
+                    let numbers = [*delta, clue.uncertainty.total, clue.distance.input, clue.cost];
+                    table.push([vec![(*row).into(), label.into()], numbers.map(Into::into).to_vec()].concat());
+                }
+            }
+        }
+        table
+    }
+
+    fn curves(&self, stage: &Stage, row: usize, ways: &[&Way]) -> String {
+        let curve = |way: &&Way| {
+            let mut points: Vec<(f64, f64)> = way
+                .clues
+                .iter()
+                .map(|(_, clue)| (f64::from(clue.distance.input), f64::from(clue.uncertainty.total)))
+                .collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Curve { points, ..Curve::new(format!("label {}", stage.classes()[way.label]), &[], []) }
+        };
+        let title = format!(
+            "Input {row}: uncertainty against distance, for δ from {} to {}",
+            self.deltas[0],
+            self.deltas[self.deltas.len() - 1]
+        );
+        let before = figure(f64::from(stage.predictions[row].uncertainty.total));
+        panel(&title, Axis::new("distance d"), Axis::new("uncertainty H (nats)"), ways.iter().map(curve).collect())
+            .captioned(format!("Of the clues with each label, the cheapest at each δ. The input has H {before}."))
+            .sized(640.0, 400.0)
+            .to_svg()
+    }
+
+    fn picture(&self, stage: &Stage, input: &Explanation, ways: &[&Way]) -> Result<String> {
+        let image = stage.image()?;
+        let name = |class: Option<usize>| class.map_or("–".into(), |class| stage.classes()[class].clone());
+        let original = Tile::picture(&input.input.x)
+            .above("input")
+            .below(format!("says {}", name(class(input.input.label))))
+            .below(format!("H {:.2}", input.input.uncertainty.total));
+        let row = |(place, way): (usize, &&Way)| {
+            let first = if place == 0 { original.clone() } else { Tile::new(Content::Nothing) };
+            let at = |delta: &f32| {
+                let found = way.clues.iter().find(|(d, _)| d.total_cmp(delta).is_eq());
+                found.map_or(Tile::new(Content::Nothing), |(delta, clue)| {
+                    Tile::picture(&clue.x)
+                        .above(format!("δ {delta}"))
+                        .below(format!("H {:.2}", clue.uncertainty.total))
+                        .below(format!("d {:.1}", clue.distance.input))
+                })
+            };
+            let tiles = std::iter::once(first).chain(self.deltas.iter().map(at)).collect();
+            TileRow { name: format!("→ {}", stage.classes()[way.label]), tiles }
+        };
+        let title = format!("Less uncertainty for more distance: input {}", input.input.index);
+        let caption = "Each row is one label that δ-CLUE finds; its cheapest clue as the ball grows.";
+        let rows = ways.iter().enumerate().map(row).collect();
+        Ok(tiles(&Tiles { title: &title, caption, side: 72.0, rows }, image))
+    }
+}
