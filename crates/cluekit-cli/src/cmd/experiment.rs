@@ -1,12 +1,13 @@
 //! `clue experiment`: the paper's tables and figures, and whether its claims hold.
 
 use crate::progress::Bar;
-use crate::table::table;
-use anyhow::{Context, Result};
+use crate::table::{json, table};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use cluekit::experiment::{Laboratory, NAMES, Place, Record, Spec, built_in, results_page};
 use cluekit::model::store::files::{create_folder, write_whole};
 use cluekit::observer::{Observer, Progress};
+use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -43,6 +44,9 @@ pub struct ExperimentArgs {
     /// Repeat experiments that are done.
     #[arg(long)]
     repeat: bool,
+    /// Print one JSON document instead of lines.
+    #[arg(long)]
+    json: bool,
     /// The folder that holds the datasets [default: $CLUE_DATA, or the user's cache directory].
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -62,6 +66,7 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
     let mut bar = Several { bar: Bar::new(quiet), now: now.clone() };
     let mut laboratory = Laboratory::new(place, &mut bar);
     let begun = Instant::now();
+    let (mut records, mut failed) = (Vec::new(), Vec::new());
     for (at, (name, spec)) in experiments.iter().enumerate() {
         let folder = args.out.join(name);
         let done =
@@ -72,16 +77,37 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
                 let place = format!("{}/{} {name}", at + 1, experiments.len());
                 tracing::info!("{place}{}: {}", remaining(at, experiments.len(), begun), spec.title);
                 *now.lock().expect("nobody panics while naming") = place;
-                carry_out(&mut laboratory, name, spec, args.quick, &folder)
-                    .with_context(|| format!("experiment {name}"))?
+                match carry_out(&mut laboratory, name, spec, args.quick, &folder) {
+                    Ok(record) => record,
+                    // The others may still tell something.
+                    Err(problem) if experiments.len() > 1 => {
+                        tracing::error!("{name}: {problem:#}");
+                        failed.push(name.as_str());
+                        continue;
+                    }
+                    Err(problem) => return Err(problem.context(format!("experiment {name}"))),
+                }
             }
         };
-        writeln!(out, "{:<26} {:<13} {}", record.name, record.verdict.to_string(), spec.title)?;
+        if !args.json {
+            writeln!(out, "{:<26} {:<13} {}", record.name, record.verdict.to_string(), spec.title)?;
+        }
+        records.push(record);
     }
     let page = args.out.join("RESULTS.md");
-    write_whole(&page, results_page(&records(&args.out)?, Some(".")).as_bytes())?;
-    writeln!(out, "\n{} ({:.0} s)", page.display(), begun.elapsed().as_secs_f64())?;
+    write_whole(&page, results_page(&all_records(&args.out)?, Some(".")).as_bytes())?;
+    match args.json {
+        true => out.write_all(&json(&Document { experiments: records })?)?,
+        false => writeln!(out, "\n{} ({:.0} s)", page.display(), begun.elapsed().as_secs_f64())?,
+    }
+    ensure!(failed.is_empty(), "these experiments failed: {}; what they said stands above", failed.join(", "));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The document that `--json` prints.
+#[derive(Serialize)]
+struct Document {
+    experiments: Vec<Record>,
 }
 
 /// Carries out one experiment and writes what it found.
@@ -101,7 +127,7 @@ fn remaining(done: usize, all: usize, begun: Instant) -> String {
 }
 
 /// What lies in the folder of results, in the order of the paper, then what else is there by name.
-fn records(folder: &Path) -> Result<Vec<Record>> {
+fn all_records(folder: &Path) -> Result<Vec<Record>> {
     let mut others: Vec<String> = std::fs::read_dir(folder)
         .with_context(|| format!("reading {}", folder.display()))?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())

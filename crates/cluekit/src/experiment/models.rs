@@ -4,7 +4,6 @@ use crate::data::{self, DataDir, Request};
 use crate::error::{Error, Result};
 use crate::model::pipeline::train_run;
 use crate::model::plan::{Plan, merge};
-use crate::model::store::files::write_whole;
 use crate::model::store::run::{Record, RunFolder};
 use crate::observer::Observer;
 use crate::seed::Seed;
@@ -66,9 +65,9 @@ impl Place {
         }
         if let (Some(shared), false) = (recipe(name, self.quick)?.predictor, folder.has_predictor()) {
             let lender = self.open(&shared, observer)?;
-            let file = "predictor.safetensors";
-            let from = lender.run.folder.file(file);
-            write_whole(&folder.file(file), &std::fs::read(&from).map_err(Error::reading(&from))?)?;
+            // What it says of the training rows is asked once for all that share it.
+            lender.rows(None, observer)?;
+            folder.take_predictor(&lender.run.folder)?;
         }
         if !folder.has_generative() || !folder.has_predictor() || folder.record()?.hashes.is_empty() {
             train_run(&folder, &record, &dataset, observer)?;

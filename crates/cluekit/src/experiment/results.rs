@@ -8,10 +8,10 @@ use std::fmt::Write;
 pub fn results_page(records: &[Record], pictures: Option<&str>) -> String {
     let mut page = String::from("# Results\n\n");
     let count = |verdict: Verdict| records.iter().filter(|record| record.verdict == verdict).count();
-    let hours = records.iter().map(|record| record.seconds).sum::<f64>() / 60.0;
+    let minutes = records.iter().map(|record| record.seconds).sum::<f64>() / 60.0;
     let _ = writeln!(
         page,
-        "Made by `clue experiment all{}`. {} experiments in {hours:.0} minutes: {} claims held, {} held partly, {} did \
+        "Made by `clue experiment all{}`. {} experiments in {minutes:.0} minutes: {} claims held, {} held partly, {} did \
          not hold.\nA trend counts as held from a rank correlation of 0.9 on, as held partly from 0.5 on.\n",
         if records.iter().any(|record| record.quick) { " --quick" } else { "" },
         records.len(),

@@ -7,10 +7,14 @@ use crate::experiment::finding::{Check, Finding, Table, Verdict};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
 use crate::experiment::statistics::{class, entropy, figure, mean, over_inputs, percent, rises};
 use crate::explanation::Explanation;
+use crate::mixture::clusters;
 use crate::report::{Axis, palette};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
+/// Modes of one label at the most.
+const MOST_MODES: usize = 10;
 /// The share of the final entropy from which on it is saturated.
 const SATURATED: f64 = 0.95;
 
@@ -50,14 +54,8 @@ struct Series {
 impl Series {
     fn of(delta: f32, found: &[Explanation], counts: &[usize]) -> Self {
         let labels = |n: usize| over_inputs(found, |e| entropy(e.clues[..n].iter().map(|clue| class(clue.label))));
-        let modes = |n: usize| {
-            over_inputs(found, |e| {
-                let of_mode = |(mode, members): (usize, &Vec<usize>)| {
-                    members.iter().filter(|&&clue| clue < n).map(|_| mode).collect::<Vec<_>>()
-                };
-                entropy(e.modes.iter().map(|mode| &mode.clues).enumerate().flat_map(of_mode))
-            })
-        };
+        let all: Vec<Vec<usize>> = found.iter().map(modes_of_all).collect();
+        let modes = |n: usize| mean(all.iter().map(|modes| entropy(&modes[..n])));
         Self {
             delta,
             labels: counts.iter().map(|&n| labels(n)).collect(),
@@ -76,6 +74,23 @@ impl Series {
         let before = self.labels.iter().rposition(|h| !near(h)).map_or(0, |place| place + 1);
         counts[before.min(counts.len() - 1)]
     }
+}
+
+/// The mode of every clue, accepted or not: its cluster among the codes of its label.
+fn modes_of_all(e: &Explanation) -> Vec<usize> {
+    let mut modes = vec![0; e.clues.len()];
+    let mut next = 0;
+    let labels: BTreeSet<Option<usize>> = e.clues.iter().map(|clue| class(clue.label)).collect();
+    for label in labels {
+        let members: Vec<usize> = (0..e.clues.len()).filter(|&i| class(e.clues[i].label) == label).collect();
+        let codes: Vec<f32> = members.iter().flat_map(|&i| e.clues[i].z.iter().copied()).collect();
+        let mut rng = Seed(0).numbered("entropy of modes", e.input.index as u64);
+        for cluster in clusters(&codes, e.input.z.len(), MOST_MODES, &mut rng) {
+            cluster.into_iter().for_each(|place| modes[members[place]] = next);
+            next += 1;
+        }
+    }
+    modes
 }
 
 impl Entropy {

@@ -173,7 +173,9 @@ fn modes(e: &Explanation, stage: &Stage) -> (Vec<TileRow>, String, String) {
         let of_label: Vec<_> = e.modes.iter().filter(|mode| mode.label == Some(label)).take(MOST_MODES).collect();
         let tile = |mode: &&crate::explanation::Mode| {
             let clue = &e.clues[mode.best];
-            Tile { above: format!("{} clues", mode.clues.len()), ..tile(clue, stage) }
+            let count = mode.clues.len();
+            let above = if count == 1 { "1 clue".into() } else { format!("{count} clues") };
+            Tile { above, ..tile(clue, stage) }
         };
         if !of_label.is_empty() {
             let name = format!("label {}", stage.classes()[label]);

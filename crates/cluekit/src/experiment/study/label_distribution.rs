@@ -92,7 +92,10 @@ fn of_class(shown: &Explanation, label: usize, of: fn(&Clue) -> f32) -> [f64; 2]
     [mean, if least.is_finite() { least } else { f64::NAN }]
 }
 
-const COSTS: [(&str, &str, fn(&Clue) -> f32); 3] = [
+/// Title, label of the axis, and the number itself.
+type Of = (&'static str, &'static str, fn(&Clue) -> f32);
+
+const COSTS: [Of; 3] = [
     ("Uncertainty", "H (nats)", |clue| clue.uncertainty.total),
     ("Distance", "d", |clue| clue.distance.input),
     ("Cost", "H + λ d", |clue| clue.cost),
@@ -110,7 +113,7 @@ fn costs_table(shown: &Explanation, stage: &Stage) -> Table {
 
 fn costs_picture(shown: &Explanation, stage: &Stage) -> String {
     let names = stage.classes().to_vec();
-    let plot = |(title, label, of): &(&str, &str, fn(&Clue) -> f32)| {
+    let plot = |(title, label, of): &Of| {
         let both: Vec<[f64; 2]> = (0..names.len()).map(|class| of_class(shown, class, *of)).collect();
         let points = both.iter().enumerate().map(|(class, values)| (class as f64, values[0])).collect();
         let least: Vec<f64> = both.iter().map(|values| values[1]).collect();

@@ -275,6 +275,18 @@ impl RunFolder {
         write_weights_with_note(&self.file(PREDICTIONS), predictions, Some(&self.whole_key(key)?))
     }
 
+    /// Takes the predictor of another run, with what it is known to say of the training rows.
+    pub fn take_predictor(&self, from: &Self) -> Result<()> {
+        let take = |name: &str| {
+            let path = from.file(name);
+            write_whole(&self.file(name), &fs::read(&path).map_err(Error::reading(&path))?)
+        };
+        if from.file(PREDICTIONS).exists() {
+            take(PREDICTIONS)?;
+        }
+        take("predictor.safetensors")
+    }
+
     /// A key with what the run itself adds to it: what the predictor is, and how rows are encoded for it.
     fn whole_key(&self, key: &str) -> Result<String> {
         Ok(format!("{} {} {key}", self.hash("predictor.safetensors")?, self.hash(SCHEMA)?))
