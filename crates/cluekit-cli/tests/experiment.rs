@@ -100,7 +100,7 @@ fn what_does_not_exist_is_said_before_anything_is_done() {
     let (_, message) = fails(&mut experiment(&folder, &["nowhere.toml"]));
     assert!(message.contains("cannot read nowhere.toml"), "{message}");
     let empty = folder.path().join("empty");
-    let (code, message) = fails(experiment(&folder, &["b-shell", "--quick", "--data"]).arg(&empty));
+    let (code, message) = fails(experiment(&folder, &["b-shell", "--quick"]).arg("--data").arg(&empty));
     assert!(
         code == 1 && message.contains("experiment b-shell") && message.contains("clue data fetch mnist"),
         "{message}"
@@ -115,7 +115,7 @@ fn other_models_under_the_name_of_an_experiments_own_are_left_alone() {
     let small = common::small(&[]);
     ok(clue().args(["train", "credit:600", "--out"]).arg(&run).args(small).arg("--data").arg(&data));
     let before = common::files_of(&run);
-    let (code, message) = fails(experiment(&folder, &["fig-8-weight-credit", "--quick", "--data"]).arg(&data));
+    let (code, message) = fails(experiment(&folder, &["fig-8-weight-credit", "--quick"]).arg("--data").arg(&data));
     assert!(
         code == 1 && message.contains("holds other models than `credit`") && message.contains("--runs"),
         "{message}"
@@ -127,7 +127,7 @@ fn other_models_under_the_name_of_an_experiments_own_are_left_alone() {
 fn all_experiments_run_in_a_hurry() {
     let Some(data) = data() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let found = json(experiment(&folder, &["all", "--quick", "--json", "--data"]).arg(&data));
+    let found = json(experiment(&folder, &["all", "--quick", "--json"]).arg("--data").arg(&data));
     let experiments = found["experiments"].as_array().unwrap();
     let mut verdicts: BTreeMap<&str, usize> = BTreeMap::new();
     for experiment in experiments {

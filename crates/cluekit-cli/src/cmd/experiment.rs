@@ -35,6 +35,9 @@ pub struct ExperimentArgs {
     /// Where results go.
     #[arg(long, value_name = "DIR", default_value = "results")]
     out: PathBuf,
+    /// The page that sums up all results in --out [default: RESULTS.md in --out].
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
     /// Where trained models are kept.
     #[arg(long, value_name = "DIR", default_value = "runs")]
     runs: PathBuf,
@@ -72,7 +75,7 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
         let done =
             if args.repeat { None } else { Record::read(&folder)?.filter(|record| record.answers(spec, args.quick)) };
         let record = match done {
-            Some(record) => record,
+            Some(record) => record.worded(spec, &folder)?,
             None => {
                 let place = format!("{}/{} {name}", at + 1, experiments.len());
                 tracing::info!("{place}{}: {}", remaining(at, experiments.len(), begun), spec.title);
@@ -94,8 +97,9 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
         }
         records.push(record);
     }
-    let page = args.out.join("RESULTS.md");
-    write_whole(&page, results_page(&all_records(&args.out)?, Some(".")).as_bytes())?;
+    let page = args.page.clone().unwrap_or_else(|| args.out.join("RESULTS.md"));
+    let pictures = from_page(&page, &args.out);
+    write_whole(&page, results_page(&all_records(&args.out)?, Some(&pictures)).as_bytes())?;
     match args.json {
         true => out.write_all(&json(&Document { experiments: records })?)?,
         false => writeln!(out, "\n{} ({:.0} s)", page.display(), begun.elapsed().as_secs_f64())?,
@@ -118,6 +122,16 @@ fn carry_out(laboratory: &mut Laboratory, name: &str, spec: &Spec, quick: bool, 
     Ok(Record::write(name, spec, quick, &finding, begun.elapsed().as_secs_f64(), folder)?)
 }
 
+/// How a page links to a folder: by the way from its own folder where the other lies below, else by the whole path.
+fn from_page(page: &Path, folder: &Path) -> String {
+    let beside = page.parent().unwrap_or(Path::new(""));
+    match folder.strip_prefix(beside) {
+        Ok(below) if below.as_os_str().is_empty() => ".".into(),
+        Ok(below) => below.display().to_string(),
+        Err(_) => folder.display().to_string(),
+    }
+}
+
 fn remaining(done: usize, all: usize, begun: Instant) -> String {
     if done == 0 {
         return String::new();
@@ -130,7 +144,9 @@ fn remaining(done: usize, all: usize, begun: Instant) -> String {
 fn all_records(folder: &Path) -> Result<Vec<Record>> {
     let mut others: Vec<String> = std::fs::read_dir(folder)
         .with_context(|| format!("reading {}", folder.display()))?
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| !NAMES.contains(&name.as_str()))
         .collect();
     others.sort();
@@ -186,5 +202,18 @@ impl Observer for Several {
 
     fn finished(&mut self, what: &str, reason: &str) {
         self.bar.finished(what, reason);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_links_to_pictures_below_it_by_the_way_there() {
+        let link = |page: &str, folder: &str| from_page(Path::new(page), Path::new(folder));
+        assert_eq!(link("results/RESULTS.md", "results"), ".");
+        assert_eq!(link("RESULTS.md", "docs/results"), "docs/results");
+        assert_eq!(link("here/RESULTS.md", "elsewhere"), "elsewhere");
     }
 }

@@ -57,9 +57,23 @@ impl Record {
             pictures: finding.pictures.iter().map(|(name, _)| name.clone()).collect(),
             tables: finding.tables.clone(),
         };
-        let mut json = serde_json::to_vec_pretty(&record).map_err(|error| Error::data(error.to_string()))?;
+        record.save(folder)?;
+        Ok(record)
+    }
+
+    fn save(&self, folder: &Path) -> Result<()> {
+        let mut json = serde_json::to_vec_pretty(self).map_err(|error| Error::data(error.to_string()))?;
         json.push(b'\n');
-        write_whole(&folder.join(RESULT), &json)?;
+        write_whole(&folder.join(RESULT), &json)
+    }
+
+    /// The same record under the words that `spec` has now for the same study.
+    pub fn worded(self, spec: &Spec, folder: &Path) -> Result<Self> {
+        if self.spec == *spec {
+            return Ok(self);
+        }
+        let record = Self { spec: spec.clone(), ..self };
+        record.save(folder)?;
         Ok(record)
     }
 
@@ -107,6 +121,10 @@ mod tests {
         assert_eq!(std::fs::read_to_string(folder.path().join("rows.csv")).unwrap(), "name,count\nmnist,60000\n");
         assert!(record.answers(&spec, false) && !record.answers(&spec, true));
         assert!(!record.answers(&built_in("b-shell", false).unwrap(), false));
+        let said_otherwise = Spec { title: "Other words".into(), ..spec.clone() };
+        let worded = record.clone().worded(&said_otherwise, folder.path()).unwrap();
+        assert!(worded.answers(&spec, false) && worded.seconds == record.seconds);
+        assert_eq!(Record::read(folder.path()).unwrap(), Some(worded));
         std::fs::write(folder.path().join("result.json"), "{").unwrap();
         let error = Record::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("remove it to repeat the experiment"), "{error}");

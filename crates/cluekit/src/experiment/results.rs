@@ -95,6 +95,6 @@ mod tests {
             page.contains("](pictures/a-datasets/figure.svg)") && page.contains("| 4 of them | 1.7 min |"),
             "{page}"
         );
-        assert!(!results_page(&[record(Verdict::Held)], None).contains("]("), "no picture, no link");
+        assert!(!results_page(&[record(Verdict::Held)], None).contains("!["), "no folder, no picture");
     }
 }
