@@ -1,10 +1,12 @@
 //! The subcommands, one file each.
 
+pub mod audit;
 pub mod data;
 pub mod demo;
 pub mod explain;
 pub mod glam;
 pub mod measure;
 pub mod rank;
+pub mod report;
 pub mod run;
 pub mod train;

@@ -7,6 +7,7 @@
 //! svg, text, colour, raster ─► axis, ticks, layer, heatmap, picture ─► layout, legend, draw ─► plot, grid ─► figures
 //! ```
 
+pub mod audit;
 mod axis;
 mod changes;
 mod colour;

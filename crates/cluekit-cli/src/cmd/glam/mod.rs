@@ -4,7 +4,7 @@ pub mod apply;
 mod compare;
 mod fit;
 pub mod groups;
-mod show;
+pub mod show;
 pub mod studio;
 
 use anyhow::Result;
