@@ -34,6 +34,10 @@ const COUNT: usize = 10;
 const QUICK_TOP: usize = 8;
 const QUICK_COUNT: usize = 4;
 
+/// λ_x, and what is learned for groups.
+const LAMBDA: f32 = 0.03;
+const MAPPER: &str = "scaled";
+
 /// Write one HTML page on what a model is unsure about, whether that can be trusted, and what would help.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -70,7 +74,7 @@ pub struct AuditArgs {
     #[arg(long, value_name = "R", default_value = "auto", allow_hyphen_values = true)]
     pub delta: DeltaArg,
     /// Weight of the distance to the input in the search, and in the cost H + λ d.
-    #[arg(long, value_name = "V", default_value_t = 0.03, allow_hyphen_values = true)]
+    #[arg(long, value_name = "V", default_value_t = LAMBDA, allow_hyphen_values = true)]
     pub lambda_x: f32,
     /// The model is unsure about inputs with an uncertainty above this [default: 0.5 nats, four to one between two
     /// classes, or what clues are accepted below if that is more; of values what nine tenths of the training rows stay
@@ -89,7 +93,7 @@ pub struct AuditArgs {
     pub by: Option<String>,
     /// What is learned for each group: glam (one change), clusters (one for each cluster of its inputs), scaled (one
     /// direction, and for each input how far), affine.
-    #[arg(long, value_name = "NAME", default_value = "scaled")]
+    #[arg(long, value_name = "NAME", default_value = MAPPER)]
     pub mapper: String,
     /// Learn no change for whole groups, which predicts all training rows first.
     #[arg(long, conflicts_with = "by")]
@@ -253,6 +257,29 @@ impl<'a> Opened<'a> {
 }
 
 impl AuditArgs {
+    /// An audit that is made in a moment: so many inputs, and so many clues of each.
+    pub fn demonstration(run: RunArgs, top: usize, count: usize) -> Self {
+        Self {
+            run,
+            out: None,
+            split: Split::Test,
+            top: Some(top),
+            count: Some(count),
+            delta: DeltaArg::One(Delta::Auto),
+            lambda_x: LAMBDA,
+            above: None,
+            threshold: None,
+            anchored: None,
+            by: None,
+            mapper: MAPPER.into(),
+            no_groups: false,
+            quick: true,
+            seed: 0,
+            json: false,
+            constraints: ConstraintArgs::default(),
+        }
+    }
+
     fn top(&self) -> usize {
         self.top.unwrap_or(if self.quick { QUICK_TOP } else { TOP })
     }

@@ -273,7 +273,7 @@ fn named_weight<'a>(key: &str, text: &'a str, default: f32) -> Result<(&'a str, 
 }
 
 /// Constraints on the features of a table, beside those of the run's schema.toml.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Constraints (tables)")]
 pub struct ConstraintArgs {
     /// A TOML file with the keys of `[constraints]` in schema.toml.

@@ -52,7 +52,7 @@ fn how_good(trust: &Trust, tally: &Tally, subject: &Subject) -> Finding {
         PredictorHealth::Classifier(ClassifierHealth { error, .. }) => {
             let right = percent(1.0 - error);
             let text =
-                format!("The model is right about {right} of {rows}; {} are wrong.", count(tally.wrong.unwrap_or(0)));
+                format!("The model is right about {right} of {rows}, and wrong about {}.", count(tally.wrong.unwrap_or(0)));
             finding("How good is it?", right, text)
         }
         PredictorHealth::Regressor(RegressorHealth { rmse, .. }) => {
