@@ -15,7 +15,8 @@ use tempfile::TempDir;
 /// Models that are good enough to be certain of some rows.
 const MODELS: [&str; 3] = ["generative.fit.epochs=20", "predictor.fit.epochs=30", "predictor.kind=ensemble"];
 /// Names that would be markup, or the end of a script, if they were not escaped.
-const HOSTILE: [&str; 3] = ["</script><script>boom()</script>", "<img src=x onerror=boom()>", "\"' onmouseover=boom() {{ x }}"];
+const HOSTILE: [&str; 3] =
+    ["</script><script>boom()</script>", "<img src=x onerror=boom()>", "\"' onmouseover=boom() {{ x }}"];
 
 /// A quick audit, with or without an accepted clue for each input.
 fn audit(run: &Path, page: &Path, more: &[&str]) -> Value {
@@ -103,9 +104,10 @@ fn hostile_names_stay_text_and_tables_have_groups_of_rows() {
     assert_eq!(document["provenance"]["seed"], 3);
     let constrained = audit(&run, &page, &["--no-groups", "--immutable", HOSTILE[0]]);
     assert!(constrained["groups"].is_null() && text.len() > 1000);
-    let changed = constrained["gallery"]["cards"].as_array().unwrap().iter().flat_map(|card| {
-        card["clues"].as_array().unwrap().iter().flat_map(|clue| clue["changes"].as_array().unwrap())
-    });
+    let changed =
+        constrained["gallery"]["cards"].as_array().unwrap().iter().flat_map(|card| {
+            card["clues"].as_array().unwrap().iter().flat_map(|clue| clue["changes"].as_array().unwrap())
+        });
     assert!(changed.into_iter().all(|change| change["feature"] != HOSTILE[0]), "what may not change does not");
 }
 
@@ -145,7 +147,9 @@ fn finished_explanations_become_a_gallery() {
     let folder = tempfile::tempdir().unwrap();
     let (run, clues) = (folder.path().join("moons"), folder.path().join("clues"));
     ok(&mut train(&run, &[]));
-    done(clue().arg("explain").arg(&run).args(["--method", "delta", "--count", "3", "--top", "4", "--out"]).arg(&clues));
+    done(
+        clue().arg("explain").arg(&run).args(["--method", "delta", "--count", "3", "--top", "4", "--out"]).arg(&clues),
+    );
     let (code, message) = fails(clue().arg("report").arg(&clues));
     assert!(code == 2 && message.contains("`run`"), "{message}");
     ok(clue().arg("report").arg(&clues).arg("--run").arg(&run));
@@ -199,7 +203,8 @@ fn audit_of_real_data(name: &str, file: &str) {
     let Some(data) = real_data(name, file) else { return };
     let folder = tempfile::tempdir().unwrap();
     let (run, page) = (folder.path().join(name), folder.path().join("page.html"));
-    let settings = small(&["generative.fit.epochs=1", "predictor.fit.epochs=1", "predictor.kind=ensemble", "predictor.samples=2"]);
+    let settings =
+        small(&["generative.fit.epochs=1", "predictor.fit.epochs=1", "predictor.kind=ensemble", "predictor.samples=2"]);
     ok(clue().args(["train", name, "--out"]).arg(&run).arg("--data").arg(&data).args(settings));
     let data = data.to_str().unwrap();
     let document = audit(&run, &page, &["--no-groups", "--data", data]);

@@ -51,8 +51,10 @@ fn how_good(trust: &Trust, tally: &Tally, subject: &Subject) -> Finding {
     match &trust.health.predictor {
         PredictorHealth::Classifier(ClassifierHealth { error, .. }) => {
             let right = percent(1.0 - error);
-            let text =
-                format!("The model is right about {right} of {rows}, and wrong about {}.", count(tally.wrong.unwrap_or(0)));
+            let text = format!(
+                "The model is right about {right} of {rows}, and wrong about {}.",
+                count(tally.wrong.unwrap_or(0))
+            );
             finding("How good is it?", right, text)
         }
         PredictorHealth::Regressor(RegressorHealth { rmse, .. }) => {
@@ -172,8 +174,8 @@ fn what_would_help(gallery: Option<&Gallery>, groups: Option<&Groups>, subject: 
     if let (Some(first), Some(last)) = (reached.first(), reached.last()) {
         let reach = |(group, reach): &(&GroupCard, &Reach)| {
             let unchanged =
-                group.certain_unchanged.map_or(String::new(), |share| format!(", {} without it", percent(share)));
-            format!("{} ({}{unchanged})", group.source(), percent(reach.certain.mean))
+                group.certain_unchanged.map_or(String::new(), |share| format!(" ({} without it)", percent(share)));
+            format!("{} of group {}{unchanged}", percent(reach.certain.mean), group.source())
         };
         answer = answer.or_else(|| Some(percent(first.1.certain.mean)));
         let ends = match reached.len() {
@@ -181,9 +183,7 @@ fn what_would_help(gallery: Option<&Gallery>, groups: Option<&Groups>, subject: 
             1 => reach(first),
             _ => format!("{} at best and {} at worst", reach(first), reach(last)),
         };
-        texts.push(format!(
-            "One change, learned once for a whole group, makes some of its uncertain inputs certain: {ends}."
-        ));
+        texts.push(format!("One change, learned once for a whole group, makes uncertain inputs certain: {ends}."));
     }
     Some(finding("What would help?", answer?, texts.join(" ")))
 }

@@ -195,7 +195,10 @@ mod tests {
     fn findings_tell_the_numbers_of_the_document() {
         let findings = clients(&table()).findings();
         let said = |at: usize| (findings[at].answer.replace('\u{a0}', " "), findings[at].text.replace('\u{a0}', " "));
-        assert_eq!(said(0), ("75.0 %".into(), "The model is right about 75.0 % of 4 test inputs, and wrong about 1.".into()));
+        assert_eq!(
+            said(0),
+            ("75.0 %".into(), "The model is right about 75.0 % of 4 test inputs, and wrong about 1.".into())
+        );
         let (answer, text) = said(1);
         assert_eq!(answer, "50.0 %");
         assert!(text.contains("unsure about 2 of them (uncertainty above 0.5 nats). These hold 100.0 % of its errors"));
