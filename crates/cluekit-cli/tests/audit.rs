@@ -1,6 +1,10 @@
 //! `clue audit` and `clue report` as a user runs them, and their pages as a browser shows them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
+#![allow(
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test says that it is skipped, and ends if it cannot go on"
+)]
 
 mod common;
 

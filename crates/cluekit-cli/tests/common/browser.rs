@@ -1,5 +1,11 @@
 //! A real browser that opens a page, does what a person would do, and tells what it saw.
 
+#![allow(
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test says that it is skipped, and ends if it cannot go on"
+)]
+
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
