@@ -23,7 +23,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
                   clue rank runs/credit --top 10          the inputs that the model is least sure about\n  \
                   clue explain runs/credit --method clue  what would make it sure about them\n  \
                   clue glam fit runs/credit               one change for a whole group, learned once\n  \
-                  clue measure runs/credit                whether that can be trusted\n\n\
+                  clue measure runs/credit                whether that can be trusted\n  \
+                  clue audit runs/credit                  all of this as one page for a person\n\n\
                   Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some inputs have no accepted explanation."
 )]
 struct Cli {
@@ -46,6 +47,8 @@ enum Command {
     Explain(Box<cmd::explain::ExplainArgs>),
     Glam(cmd::glam::GlamArgs),
     Measure(cmd::measure::MeasureArgs),
+    Audit(Box<cmd::audit::AuditArgs>),
+    Report(cmd::report::ReportArgs),
     Experiment(cmd::experiment::ExperimentArgs),
 }
 
@@ -63,6 +66,8 @@ fn main() -> ExitCode {
         Command::Explain(args) => cmd::explain::run(*args, cli.quiet),
         Command::Glam(args) => cmd::glam::run(args, cli.quiet),
         Command::Measure(args) => cmd::measure::run(args),
+        Command::Audit(args) => cmd::audit::run(*args, cli.quiet),
+        Command::Report(args) => cmd::report::run(args),
         Command::Experiment(args) => cmd::experiment::run(args, cli.quiet),
     };
     done.unwrap_or_else(|problem| fail(&problem))

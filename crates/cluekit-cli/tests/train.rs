@@ -166,10 +166,12 @@ fn the_demo_explains_with_every_method_and_writes_its_page() {
     let folder = tempfile::tempdir().unwrap();
     let demo = || ok(clue().args(["demo", "--quick", "--quiet", "--out"]).arg(folder.path().join("demo")));
     let output = demo();
-    let page = std::fs::read_to_string(folder.path().join("demo/demo.html")).unwrap();
+    let path = folder.path().join("demo/report.html");
+    let page = std::fs::read_to_string(&path).unwrap();
     for method in ["CLUE", "δ-CLUE", "∇-CLUE", "GLAM-CLUE"] {
         assert!(output.contains(&format!("\n{method}")), "{method}: {output}");
-        assert!(page.contains(&format!("<h2>{method}</h2>")), "{method}");
+        assert!(page.contains(&format!("<h3>{method}</h3>")), "{method}");
     }
-    assert!(page.matches("<img").count() > 2 + 3 * 3 && !page.contains("=\"http"));
+    assert!(page.matches("svg+xml").count() >= 3 * 3, "a picture of each letter by each search");
+    common::browser::check(&path, 8);
 }

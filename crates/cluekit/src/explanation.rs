@@ -5,10 +5,10 @@
 
 use crate::diversity::Summary;
 use crate::prediction::Amounts;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// An input, and the changes that would make the model certain about it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
     /// The input as it is: x₀ and z₀.
     pub input: Original,
@@ -29,7 +29,7 @@ pub struct Explanation {
 }
 
 /// The input to be explained.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Original {
     /// Its row among the inputs that were given, or in the split it was taken from.
     pub index: usize,
@@ -48,7 +48,7 @@ pub struct Original {
 }
 
 /// The decoded z₀: what is seen before anything is changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reconstruction {
     /// The predicted class, or the predicted value.
     pub label: Label,
@@ -63,7 +63,7 @@ pub struct Reconstruction {
 }
 
 /// A counterfactual latent uncertainty explanation, with its certificate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clue {
     /// The predicted class, or the predicted value.
     pub label: Label,
@@ -86,7 +86,7 @@ pub struct Clue {
     /// How ordinary it is among the training data; nothing when that was not asked for.
     pub plausibility: Option<Plausibility>,
     /// The mapper that proposed it; nothing for a search of its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapper: Option<String>,
     /// The radius δ of the ball that it was searched in; nothing for an unbounded search.
     pub delta: Option<f32>,
@@ -99,7 +99,7 @@ pub struct Clue {
 }
 
 /// A predicted class or value.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Label {
     /// A position in the list of classes.
@@ -109,7 +109,7 @@ pub enum Label {
 }
 
 /// Distances between a counterfactual and its input.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distances {
     /// d_x(x, x₀).
     pub input: f32,
@@ -120,7 +120,7 @@ pub struct Distances {
 }
 
 /// Why a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
     /// All steps were taken.
@@ -132,7 +132,7 @@ pub enum StopReason {
 }
 
 /// The generative model's opinion of x, each as the share of training rows with a value at most as large.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plausibility {
     /// Of the reconstruction error ‖x − μ_θ(μ_φ(x))‖₁: near 1 for an x that the data would not hold.
     pub reconstruction: f32,
@@ -141,7 +141,7 @@ pub struct Plausibility {
 }
 
 /// One feature of a table that a counterfactual changes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// The feature's name.
     pub feature: String,
@@ -150,12 +150,12 @@ pub struct Change {
     /// The counterfactual's value.
     pub to: String,
     /// The unit of both.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
 }
 
 /// A group of clues that make the same kind of change.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mode {
     /// The class that all of them have; nothing for a regression.
     pub label: Option<usize>,

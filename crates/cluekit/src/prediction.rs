@@ -6,7 +6,7 @@ use crate::model::{Predictive, Predictor};
 use crate::parallel::over_shards;
 use crate::tensor::{Tensor, tensor, values};
 use crate::uncertainty::{Decomposition, Uncertainty, mean_prediction};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Rows that one thread evaluates at a time: with 50 posterior samples their activations still fit into the cache.
@@ -16,7 +16,7 @@ const ROWS: usize = 64;
 const ROUNDING: f32 = 2e-6;
 
 /// An uncertainty with its parts: nats for classes, standard deviations in the data's unit for values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Amounts {
     /// All of it.
     pub total: f32,

@@ -1,5 +1,6 @@
 //! `clue demo`: the whole story on symbols that are made on the spot.
 
+use super::audit::{self, AuditArgs};
 use super::explain::document::tally;
 use super::glam::apply::proposals;
 use super::glam::cost::CostArgs;
@@ -23,7 +24,8 @@ use cluekit::model::plan::Plan;
 use cluekit::model::store::files::write_whole;
 use cluekit::model::store::run::{Record, RunFolder};
 use cluekit::prediction::{Prediction, predict};
-use cluekit::report::{Page, contact_sheet, strip};
+use cluekit::report::audit::{self as story, Figure, Story};
+use cluekit::report::{contact_sheet, strip, strip_numbers};
 use cluekit::search::{Background, Convergence, Delta, DiversityTerm, Inputs, LatentBall, Ordinary, Search, Weighted};
 use cluekit::tensor::{tensor, values};
 use cluekit::uncertainty::Uncertainty;
@@ -50,7 +52,7 @@ const DIVERSITY: f32 = 1.0;
 const COST: CostArgs = CostArgs { lambda_x: 0.03, distance: Distance::L1, threshold: None, anchored: false };
 
 /// See the whole story on letters that are drawn on the spot: train, find where the model is unsure, explain it with
-/// all four methods, and write a page with pictures. Nothing is downloaded.
+/// all four methods, and end with the page of `clue audit`. Nothing is downloaded.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  clue demo --out runs/demo")]
 pub struct DemoArgs {
@@ -67,21 +69,28 @@ pub struct DemoArgs {
 
 /// Runs `clue demo`.
 pub fn run(args: DemoArgs, quiet: bool) -> Result<ExitCode> {
-    let begun = Instant::now();
+    let (begun, seed) = (Instant::now(), args.seed);
     let folder = train(&args, quiet)?;
     let args = RunArgs { run: folder.path().to_owned(), data: None };
     let demo = Demo::open(&args, quiet)?;
     let mut out = std::io::stdout().lock();
-    let mut page = demo.introduce(&mut out)?;
+    let mut chapters = vec![demo.introduce(&mut out)?];
     for chapter in [Chapter::Clue, Chapter::DeltaClue, Chapter::NablaClue, Chapter::GlamClue] {
         tracing::info!("{} …", chapter.name());
-        page = demo.tell(chapter, page, &mut out)?;
+        chapters.push(demo.tell(chapter, &mut out)?);
     }
-    let file = folder.file("demo.html");
+    drop(demo);
+    tracing::info!("the audit …");
+    let mut audit = audit::make(&AuditArgs { seed, ..AuditArgs::demonstration(args, TOP, CLUES) }, quiet)?;
     let more = next_steps(folder.path());
-    let page = page.heading("And now").text("The same with more to see, and with your own data:").commands(&more);
-    write_whole(&file, page.html().as_bytes())?;
-    writeln!(out, "\nThe page with the pictures: {} ({:.0} s)", file.display(), begun.elapsed().as_secs_f64())?;
+    // What is typed depends on where the demo lies, and the page does not.
+    let commands = next_steps(Path::new("RUN"));
+    let text = vec!["The same with more to see, and with your own data:".into()];
+    chapters.push(story::Chapter { heading: "And now".into(), text, commands, ..story::Chapter::default() });
+    audit.story = Some(Story { title: "The methods, one by one".into(), chapters });
+    let file = folder.file("report.html");
+    audit::write(&audit, &file)?;
+    writeln!(out, "\nThe page with everything: {} ({:.0} s)", file.display(), begun.elapsed().as_secs_f64())?;
     writeln!(out, "Next:\n  {}", more.join("\n  "))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -100,7 +109,7 @@ fn train(args: &DemoArgs, quiet: bool) -> Result<RunFolder> {
     let seed = Seed(args.seed);
     let request = Request { seed, ..Request::new(if args.quick { QUICK } else { DATASET }) };
     let folder = RunFolder::at(&args.out);
-    if folder.occupied_by().is_some() && !folder.file("demo.html").exists() && !is_begun(&folder) {
+    if folder.occupied_by().is_some() && !folder.file("demo.svg").exists() && !is_begun(&folder) {
         bail!("{} holds something else than a demo; choose another folder with --out", args.out.display());
     }
     let dataset = data::load(&request, None, &DataDir::locate(None))?;
@@ -122,7 +131,7 @@ fn train(args: &DemoArgs, quiet: bool) -> Result<RunFolder> {
     Ok(folder)
 }
 
-/// Whether a demo was begun here and did not come to its page.
+/// Whether a demo was begun here and did not come to its first picture.
 fn is_begun(folder: &RunFolder) -> bool {
     folder.record().is_ok_and(|old| {
         let name = old.dataset.name.as_str();
@@ -208,7 +217,7 @@ impl Demo {
     }
 
     /// What there is before anything is explained: letters, models, uncertain letters.
-    fn introduce(&self, out: &mut dyn Write) -> Result<Page> {
+    fn introduce(&self, out: &mut dyn Write) -> Result<story::Chapter> {
         let (run, test, task) = (&self.studio.run, self.test(), &self.studio.run.schema.target.task);
         let count = run.predictor.samples();
         let health = predictor_health(&run.predictor, &self.predictions, test, task, count)?;
@@ -226,36 +235,28 @@ impl Demo {
         out.write_all(table(&headings, &rows).as_bytes())?;
         writeln!(out)?;
         let sheet: Vec<&[f32]> = (0..test.len().min(SHEET)).map(|row| test.row(row)).collect();
-        let page = Page::new(
-            "Why is the model uncertain, and what would make it certain?",
-            "A small ensemble of neural networks reads letters. Some of them it is not sure about. This page shows which, \
-             and how each would have to look for the ensemble to be sure.",
-        )
-        .heading("The letters")
-        .text(&format!(
-            "Drawn a moment ago: {} to learn from, {} to test on, in many fonts, turned and moved, white on black or black \
-             on white. Some of those to test on:",
+        let drawn = format!(
+            "A small ensemble of neural networks reads letters. They were drawn a moment ago: {} to learn from, {} to test on, \
+             in many fonts, turned and moved, white on black or black on white.",
             self.studio.dataset.train.len(),
             test.len()
-        ))
-        .png(&contact_sheet(&sheet, self.image(), 16, 2), "letters of the test set")
-        .heading("The models")
-        .text(&format!(
-            "{count} residual networks vote. Together they are right about {accuracy} of the letters to test on, and their \
-             uncertainty spots errors with an AUROC of {spots} (0.5 would be blind, 1 perfect). A VAE knows \
-             what letters look like; under each row of letters is what it makes of them:"
-        ))
-        .png(
-            &reconstructions(&self.studio.generative, test, self.image())?,
-            "rows of letters, each above the row of their reconstructions",
-        )
-        .heading("Where the ensemble is unsure")
-        .text(
-            "Total uncertainty is the entropy of the vote, in nats. Its aleatoric part is what every network alone is unsure \
-             about, its epistemic part is their disagreement. Below, those three are explained that the VAE knows best.",
-        )
-        .table(&headings, &rows);
-        Ok(page)
+        );
+        let models = format!(
+            "{count} residual networks vote. Together they are right about {accuracy} of the letters to test on. A VAE knows \
+             what letters look like. Below, those three of the {TOP} most uncertain letters are explained that it knows best, \
+             by each method in turn."
+        );
+        let made = reconstructions(&self.studio.generative, test, self.image())?;
+        let figures = vec![
+            Figure::png(&contact_sheet(&sheet, self.image(), 16, 2), "Letters of the test set."),
+            Figure::png(&made, "Rows of letters, each above the row of what the VAE makes of them."),
+        ];
+        Ok(story::Chapter {
+            heading: "The letters and the models".into(),
+            text: vec![drawn, models],
+            figures,
+            commands: vec![],
+        })
     }
 
     fn ranking(&self) -> ([&'static str; 6], Vec<Vec<String>>) {
@@ -272,8 +273,8 @@ impl Demo {
         (["index", "total", "aleatoric", "epistemic", "predicted", "is"], self.top.iter().map(row).collect())
     }
 
-    /// Adds a method's chapter to the page, and prints what it found.
-    fn tell(&self, chapter: Chapter, page: Page, out: &mut dyn Write) -> Result<Page> {
+    /// A method's chapter; prints what it found.
+    fn tell(&self, chapter: Chapter, out: &mut dyn Write) -> Result<story::Chapter> {
         let begun = Instant::now();
         let (explanations, remark) = match chapter {
             Chapter::GlamClue => self.apply_translations()?,
@@ -282,15 +283,17 @@ impl Demo {
         let seconds = begun.elapsed().as_secs_f64();
         let found = summary(&explanations);
         writeln!(out, "{:<10}{found} ({seconds:.1} s){remark}", chapter.name())?;
-        let mut page = page.heading(chapter.name()).text(chapter.story()).text(&format!("{found}{remark}."));
+        let mut figures = Vec::new();
         for (place, explanation) in explanations.iter().take(EXPLAINED).enumerate() {
             let picture = strip(explanation, self.image(), self.classes(), CLUES);
             if chapter == Chapter::NablaClue && place == 0 {
                 write_whole(&self.studio.run.folder.file("demo.svg"), picture.as_bytes())?;
             }
-            page = page.svg(&picture, &format!("letter {} and its clues", explanation.input.index));
+            let caption = format!("letter {} and its clues", explanation.input.index);
+            figures.push(Figure::svg(&picture, &caption).with(strip_numbers(explanation, CLUES)));
         }
-        Ok(page)
+        let text = vec![chapter.story().into(), format!("{found}{remark}.")];
+        Ok(story::Chapter { heading: chapter.name().into(), text, figures, commands: vec![] })
     }
 
     fn search(&self, chapter: Chapter) -> Result<Vec<Explanation>> {

@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+pub mod audit;
 pub mod data;
 pub mod demo;
 pub mod experiment;
@@ -7,5 +8,6 @@ pub mod explain;
 pub mod glam;
 pub mod measure;
 pub mod rank;
+pub mod report;
 pub mod run;
 pub mod train;

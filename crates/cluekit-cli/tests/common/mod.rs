@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses some of these")]
 
+pub mod browser;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! Every measure of one set of candidates, in the spaces where it makes sense.
 
 use super::{Diversity, Set};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Beyond so many candidates no pair is compared with every other: a determinant takes time that grows with their cube.
 const MOST_COMPARED: usize = 1000;
@@ -11,7 +11,7 @@ const MOST_COMPARED: usize = 1000;
 /// The measures of pairs are not taken of more than 1000 candidates; they are not numbers then, `null` in JSON.
 /// As JSON, `{"dpp": {"x": …, "z": …}, …, "label-entropy": …}`. JSON has no −∞: a `log-dpp` of candidates that
 /// coincide is written as `null`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Summary {
     /// [`Diversity::Dpp`].
@@ -33,12 +33,19 @@ pub struct Summary {
 }
 
 /// One measure in the two spaces that every model has.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InputAndLatent {
     /// Between inputs.
+    #[serde(deserialize_with = "number_or_nan")]
     pub x: f64,
     /// Between latent codes.
+    #[serde(deserialize_with = "number_or_nan")]
     pub z: f64,
+}
+
+/// What JSON has no number for comes back as none.
+fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 impl Summary {

@@ -5,7 +5,7 @@
 
 use crate::seed::Seed;
 use rand::RngExt;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How often the values are drawn anew.
 const RESAMPLES: usize = 2000;
@@ -14,7 +14,7 @@ const RESAMPLES: usize = 2000;
 const OUTSIDE: usize = RESAMPLES / 40;
 
 /// A mean and the interval that holds the true one with a probability of about 95 %.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeanInterval {
     /// The mean of the values.
     pub mean: f64,

@@ -5,12 +5,12 @@
 
 use super::Predictions;
 use super::classification::most_probable;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 const BINS: usize = 15;
 
 /// Confidence against accuracy, bin by bin.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reliability {
     /// Bins of equal width from confidence 0 to 1, empty ones included.
     pub bins: Vec<Bin>,
@@ -19,7 +19,7 @@ pub struct Reliability {
 }
 
 /// The rows whose confidence lies in (lower, upper].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bin {
     /// The confidence above which the bin begins.
     pub lower: f64,

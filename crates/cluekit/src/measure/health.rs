@@ -2,10 +2,10 @@
 
 use super::{Coverage, Predictions, auroc, ece};
 use crate::error::{Error, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The health of both models of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Health {
     /// The model whose uncertainty is explained.
     pub predictor: PredictorHealth,
@@ -14,7 +14,7 @@ pub struct Health {
 }
 
 /// The health of a predictor, by the kind of its task.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PredictorHealth {
     /// It predicts classes.
@@ -24,7 +24,7 @@ pub enum PredictorHealth {
 }
 
 /// Scores of a classifier; less is better except for `auroc_errors`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassifierHealth {
     /// Share of wrong labels.
     pub error: f64,
@@ -41,7 +41,7 @@ pub struct ClassifierHealth {
 }
 
 /// Scores of a regressor in the units of the data.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RegressorHealth {
     /// Root mean squared error.
     pub rmse: f64,
@@ -54,7 +54,7 @@ pub struct RegressorHealth {
 }
 
 /// Scores of a generative model.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GenerativeHealth {
     /// Evidence lower bound in nats, mean over rows; more is better.
     pub elbo: f64,

@@ -7,6 +7,7 @@
 //! | does its uncertainty point at its errors? | [`auroc`], [`RejectionCurve`] |
 //! | how far off are its values? | [`Gaussians`]: root mean squared error, negative log likelihood |
 //! | how sure is the mean of some numbers? | [`bootstrap_mean`] |
+//! | in which plane do some points spread the most? | [`PrincipalPlane`] |
 //! | what does a global explanation do to inputs it was not learned from? | [`Reach`] |
 //!
 //! All are functions of plain numbers, and every sum is taken in `f64`; [`predictor_health`] and [`generative_health`]
@@ -18,6 +19,7 @@ mod classification;
 mod health;
 mod models;
 mod normal;
+mod principal;
 mod ranking;
 mod reach;
 mod regression;
@@ -31,6 +33,7 @@ pub use classification::Predictions;
 pub use health::{ClassifierHealth, GenerativeHealth, Health, PredictorHealth, RegressorHealth};
 pub use models::{generative_health, predictor_health};
 pub use normal::normal_quantile;
+pub use principal::PrincipalPlane;
 pub use ranking::{RejectionCurve, RejectionPoint, auroc, rejection_curve};
 pub use reach::{Outcome, Reach};
 pub use regression::{Coverage, Gaussians, Interval, nll_mixture};

@@ -1,7 +1,7 @@
 //! Does uncertainty point at the errors? Measures that only look at the order of the scores.
 
 use crate::error::{Error, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Area under the ROC curve: the probability that a positive scores above a negative, a tie counting half.
 ///
@@ -28,7 +28,7 @@ pub fn auroc(scores: &[f64], positive: &[bool]) -> Option<f64> {
 }
 
 /// Accuracy among the most certain rows, as more and more of the uncertain ones are handed to somebody else.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RejectionCurve {
     /// From everything kept down to 1 %, at most one point a percent.
     pub points: Vec<RejectionPoint>,
@@ -38,7 +38,7 @@ pub struct RejectionCurve {
 }
 
 /// One share of the rows and how many of them are right.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RejectionPoint {
     /// Share of the rows that is kept, the most certain ones.
     pub kept: f64,

@@ -2,7 +2,7 @@
 
 use super::{MeanInterval, bootstrap_mean};
 use crate::seed::Seed;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a mapper did to one input.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct Outcome {
 }
 
 /// Means over some inputs, each with the interval that resampling them gives.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reach {
     /// How many inputs there were.
     pub inputs: usize,
@@ -33,7 +33,7 @@ pub struct Reach {
     /// Input distance.
     pub distance: MeanInterval,
     /// Share that has the class that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_kept: Option<MeanInterval>,
 }
 

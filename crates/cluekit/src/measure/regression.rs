@@ -5,7 +5,7 @@
 
 use super::normal_quantile;
 use crate::error::{Error, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
 /// The central intervals that are looked at.
@@ -20,7 +20,7 @@ pub struct Gaussians<'a> {
 }
 
 /// How many targets a central interval of the predictions holds, against how many it should.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coverage {
     /// The probability that the interval claims.
     pub nominal: f64,
@@ -29,7 +29,7 @@ pub struct Coverage {
 }
 
 /// A range of values, ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Its least value.
     pub lower: f64,

@@ -7,6 +7,7 @@
 //! svg, text, colour, raster ─► axis, ticks, layer, heatmap, picture ─► layout, legend, draw ─► plot, grid ─► figures
 //! ```
 
+pub mod audit;
 mod axis;
 mod changes;
 mod colour;
@@ -24,7 +25,6 @@ mod histogram;
 mod layer;
 mod layout;
 mod legend;
-mod page;
 mod picture;
 mod plane;
 mod plot;
@@ -50,13 +50,12 @@ pub use frontier::{SweepRow, frontier_plot};
 pub use grid::Grid;
 pub use heatmap::Heatmap;
 pub use layer::{Band, Bar, Bars, Course, Layer, Line, Mark, Reference, Scatter};
-pub use page::Page;
 pub use plane::{Plane, PlanePoint, plane_picture};
 pub use plot::Plot;
 pub use rejection::rejection_plot;
 pub use reliability::reliability_diagram;
 pub use sheet::contact_sheet;
 pub use shifts::{FeatureShift, ShiftKind, shift_table};
-pub use strip::strip;
+pub use strip::{strip, strip_numbers};
 pub use tiles::{Content, Tile, TileRow, Tiles, tiles};
-pub use translation::{TranslationExample, TranslationPicture, translation_picture};
+pub use translation::{TranslationExample, TranslationPicture, translation_numbers, translation_picture};

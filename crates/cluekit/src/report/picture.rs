@@ -13,7 +13,7 @@ const PIXELS: usize = 168;
 pub(super) const UNKNOWN: Colour = Colour::new(128, 128, 128);
 
 /// The difference that has the full colour, as a share of the whole range; few changes go all the way.
-const FULL: f64 = 0.6;
+pub(super) const FULL: f64 = 0.6;
 
 /// How differences become colours: blue for less, red for more.
 pub(super) const DIFFERENCES: ColourMap = ColourMap::Diverging;

@@ -4,7 +4,7 @@
 
 use super::wording::grouped;
 use crate::data::{Feature, Kind, Scaling, Schema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Figures that tell changes apart; further ones of a mean would say nothing.
 const FIGURES: i32 = 2;
@@ -13,12 +13,12 @@ const FINER: u32 = 2;
 const MOST_DECIMALS: u32 = 8;
 
 /// How one feature changes over a group of rows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FeatureShift {
     /// The feature's name.
     pub feature: String,
     /// The unit of a number.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// The mean or the share before the translation.
     pub before: f64,
@@ -31,7 +31,7 @@ pub struct FeatureShift {
 }
 
 /// What changes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShiftKind {
     /// The mean of a number, in the data's unit.
@@ -97,12 +97,8 @@ impl FeatureShift {
 
 /// A line a shift, the largest first; after `most` of them, how many are left.
 pub fn shift_table(shifts: &[FeatureShift], most: usize) -> String {
-    let mut ordered: Vec<&FeatureShift> = shifts.iter().collect();
-    // What is no number comes last.
-    let size = |shift: &FeatureShift| if shift.size().is_nan() { -1.0 } else { shift.size() };
-    ordered.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    let rows: Vec<Row> = ordered.into_iter().take(most).map(Row::of).collect();
-    let width = |of: fn(&Row) -> &str| rows.iter().map(|row| of(row).chars().count()).max().unwrap_or(0);
+    let rows = shift_rows(shifts, most);
+    let width = |of: fn(&ShiftRow) -> &str| rows.iter().map(|row| of(row).chars().count()).max().unwrap_or(0);
     let [name, before, after] = [width(|row| &row.name), width(|row| &row.before), width(|row| &row.after)];
     let change = width(|row| &row.change);
     let mut text = String::new();
@@ -120,8 +116,18 @@ pub fn shift_table(shifts: &[FeatureShift], most: usize) -> String {
     text
 }
 
+/// The largest shifts in words.
+pub(super) fn shift_rows(shifts: &[FeatureShift], most: usize) -> Vec<ShiftRow> {
+    let mut ordered: Vec<&FeatureShift> = shifts.iter().collect();
+    // What is no number comes last.
+    let size = |shift: &FeatureShift| if shift.size().is_nan() { -1.0 } else { shift.size() };
+    ordered.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    ordered.into_iter().take(most).map(ShiftRow::of).collect()
+}
+
 /// A shift in words.
-struct Row {
+#[derive(Serialize)]
+pub(super) struct ShiftRow {
     name: String,
     before: String,
     after: String,
@@ -129,7 +135,7 @@ struct Row {
     unit: String,
 }
 
-impl Row {
+impl ShiftRow {
     fn of(shift: &FeatureShift) -> Self {
         let FeatureShift { feature, before, after, .. } = shift;
         match &shift.kind {

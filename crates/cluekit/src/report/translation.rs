@@ -72,6 +72,28 @@ pub fn translation_picture(translation: &TranslationPicture, image: &Image) -> S
     svg.finish()
 }
 
+/// The numbers that are written in the picture, by what they are.
+pub fn translation_numbers(translation: &TranslationPicture, image: &Image) -> Vec<(String, f64)> {
+    let (_, _, most, least) = parts(translation, image);
+    let mut numbers = vec![("greatest change added".into(), most), ("greatest change taken away".into(), least)];
+    for (place, example) in translation.examples.iter().enumerate() {
+        for (what, amount) in ["input", "reconstruction", "counterfactual"].iter().zip(example.uncertainty) {
+            numbers.push((format!("H of {what} {}", place + 1), f64::from(amount)));
+        }
+    }
+    numbers
+}
+
+/// What is added, what is taken away, and the most of each.
+fn parts(translation: &TranslationPicture, image: &Image) -> (Vec<f64>, Vec<f64>, f64, f64) {
+    let change = changes(translation.after, translation.before, image);
+    // Unlike max and min, clamp keeps what is no number.
+    let added: Vec<f64> = change.iter().map(|change| change.clamp(0.0, 1.0)).collect();
+    let removed: Vec<f64> = change.iter().map(|change| change.clamp(-1.0, 0.0)).collect();
+    let [most, least] = [&added, &removed].map(|part| part.iter().fold(0.0_f64, |most, c| most.max(c.abs())));
+    (added, removed, most, least)
+}
+
 /// Width and height of a picture whose longer side is `side`; however narrow an image is, it is seen.
 fn size(side: f64, image: &Image) -> (f64, f64) {
     let scale = side / image.width.max(image.height).max(1) as f64;
@@ -79,11 +101,7 @@ fn size(side: f64, image: &Image) -> (f64, f64) {
 }
 
 fn draw_group(svg: &mut Svg, y: f64, translation: &TranslationPicture, image: &Image) {
-    let change = changes(translation.after, translation.before, image);
-    // Unlike max and min, clamp keeps what is no number.
-    let added: Vec<f64> = change.iter().map(|change| change.clamp(0.0, 1.0)).collect();
-    let removed: Vec<f64> = change.iter().map(|change| change.clamp(-1.0, 0.0)).collect();
-    let [most, least] = [&added, &removed].map(|part| part.iter().fold(0.0_f64, |most, c| most.max(c.abs())));
+    let (added, removed, most, least) = parts(translation, image);
     let full = most.max(least).max(LEAST_FULL);
     let panels = [
         (["uncertain inputs,", "reconstructed: mean"], picture(translation.before, image), String::new()),
@@ -213,6 +231,22 @@ mod tests {
         let texts = texts(&drawn(&AFTER, 0));
         assert!(texts.iter().any(|text| text == "at most +0.50"), "{texts:?}");
         assert!(texts.iter().any(|text| text == "at most −0.25"), "{texts:?}");
+    }
+
+    #[test]
+    fn every_number_of_the_picture_can_be_had_by_name() {
+        let example = TranslationExample {
+            input: &BEFORE,
+            reconstruction: &BEFORE,
+            after: &AFTER,
+            uncertainty: [1.5, 1.25, 0.125],
+        };
+        let picture =
+            TranslationPicture { title: "", subtitle: "", before: &BEFORE, after: &AFTER, examples: vec![example] };
+        let numbers = translation_numbers(&picture, &IMAGE);
+        let named = |name: &str| numbers.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+        assert_eq!([named("greatest change added"), named("greatest change taken away")], [Some(0.5), Some(0.25)]);
+        assert_eq!([named("H of input 1"), named("H of counterfactual 1")], [Some(1.5), Some(0.125)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `clue explain`: what would have to change in an input for the model to become certain.
 
-mod delta;
+pub mod delta;
 pub mod document;
 pub mod inputs;
 pub mod options;

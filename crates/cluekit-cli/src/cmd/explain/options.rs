@@ -273,7 +273,7 @@ fn named_weight<'a>(key: &str, text: &'a str, default: f32) -> Result<(&'a str, 
 }
 
 /// Constraints on the features of a table, beside those of the run's schema.toml.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Constraints (tables)")]
 pub struct ConstraintArgs {
     /// A TOML file with the keys of `[constraints]` in schema.toml.
@@ -300,6 +300,21 @@ pub struct ConstraintArgs {
 }
 
 impl ConstraintArgs {
+    /// The options as they were given, each with its value.
+    pub fn given(&self) -> Vec<(&'static str, String)> {
+        let mut given = Vec::new();
+        given.extend(self.constraints.iter().map(|path| ("constraints", path.display().to_string())));
+        for (option, features) in
+            [("immutable", &self.immutable), ("only-up", &self.only_up), ("only-down", &self.only_down)]
+        {
+            given.extend((!features.is_empty()).then(|| (option, features.join(","))));
+        }
+        given.extend(self.range.iter().map(|range| ("range", range.clone())));
+        given.extend(self.relation.iter().map(|relation| ("relation", relation.clone())));
+        given.extend(self.most_changed.map(|most| ("most-changed", most.to_string())));
+        given
+    }
+
     /// The schema's constraints with those of the options.
     pub fn on(&self, schema: &Schema) -> Result<Constraints> {
         let mut all = schema.constraints.clone();

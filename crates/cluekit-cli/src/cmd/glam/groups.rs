@@ -59,6 +59,11 @@ impl GroupArgs {
         }
     }
 
+    /// A group for each part of a feature, and nothing else said.
+    pub fn of_feature(feature: &str) -> Self {
+        Self { scheme: None, by: Some(feature.into()), ..Self::of_scheme(Scheme::default()) }
+    }
+
     /// The same thresholds, but for another pairing.
     pub fn paired(&self, scheme: Scheme) -> Self {
         let Self { uncertain_above, certain_below, .. } = *self;

@@ -5,7 +5,7 @@ mod compare;
 pub mod cost;
 mod fit;
 pub mod groups;
-mod show;
+pub mod show;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};

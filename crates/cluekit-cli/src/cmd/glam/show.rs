@@ -11,8 +11,10 @@ use cluekit::data::Schema;
 use cluekit::explanation::{Clue, Label};
 use cluekit::measure::{MeanInterval, Outcome, Reach};
 use cluekit::model::store::files::{create_folder, write_whole};
-use cluekit::report::{FeatureShift, TranslationExample, TranslationPicture, shift_table, translation_picture};
-use cluekit::search::{Background, Inputs, Models, Search};
+use cluekit::report::{
+    FeatureShift, TranslationExample, TranslationPicture, shift_table, translation_numbers, translation_picture,
+};
+use cluekit::search::{Background, Inputs, Models, Prepared, Proposal, Search};
 use cluekit::{Error, Seed};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -65,17 +67,25 @@ struct Document {
 
 /// What one mapper does to its group.
 #[derive(Serialize)]
-struct GlobalExplanation {
-    name: String,
+pub struct GlobalExplanation {
+    /// From whom to whom.
+    pub name: String,
     /// Uncertain test inputs are those above this.
-    uncertain_above: f32,
+    pub uncertain_above: f32,
     /// On held-out inputs; nothing when there are none.
-    reach: Option<Reach>,
+    pub reach: Option<Reach>,
     /// Of a table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    changes: Vec<FeatureShift>,
+    pub changes: Vec<FeatureShift>,
+    /// Of images, as SVG.
     #[serde(skip)]
-    picture: Option<String>,
+    pub picture: Option<String>,
+    /// The numbers that are written in the picture.
+    #[serde(skip)]
+    pub numbers: Vec<(String, f64)>,
+    /// The share that is certain when it is decoded without any change.
+    #[serde(skip)]
+    pub certain_unchanged: Option<f64>,
 }
 
 /// Runs `clue glam show`.
@@ -92,7 +102,7 @@ pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
     let models = studio.models();
     let test = Encoded::of(&models, studio.dataset.test.clone())?;
     let scene = Scene { models: &models, search: &search, background: &background, test: &test, seed: Seed(args.seed) };
-    let groups = chosen.iter().map(|(_, fitting)| scene.explain(fitting, &args)).collect::<Result<Vec<_>>>()?;
+    let groups = chosen.iter().map(|(_, fitting)| scene.explain(fitting, &args.method)).collect::<Result<Vec<_>>>()?;
     let document = Document { method: args.method.clone(), threshold: search.threshold, groups };
     if let Some(folder) = &args.out {
         let write = |name: &str, bytes: &[u8]| write_whole(&folder.join(name), bytes);
@@ -128,16 +138,22 @@ impl ShowArgs {
 }
 
 /// What every group is looked at with.
-struct Scene<'a> {
-    models: &'a Models<'a>,
-    search: &'a Search,
-    background: &'a Background,
-    test: &'a Encoded,
-    seed: Seed,
+pub struct Scene<'a> {
+    /// The models.
+    pub models: &'a Models<'a>,
+    /// The search that judges counterfactuals.
+    pub search: &'a Search,
+    /// What it knows of the training rows.
+    pub background: &'a Background,
+    /// The rows that mappers are applied to.
+    pub test: &'a Encoded,
+    /// Where resampling is drawn from.
+    pub seed: Seed,
 }
 
 impl Scene<'_> {
-    fn explain(&self, fitting: &Fitting, args: &ShowArgs) -> Result<GlobalExplanation> {
+    /// What a mapper called `method` does to the uncertain rows of its group.
+    pub fn explain(&self, fitting: &Fitting, method: &str) -> Result<GlobalExplanation> {
         let schema = self.models.schema.expect("a run has a schema");
         let name = fitting.pair.name(self.models.task().classes());
         let kind = self.search.accept_by;
@@ -153,6 +169,8 @@ impl Scene<'_> {
             reach: None,
             changes: vec![],
             picture: None,
+            numbers: vec![],
+            certain_unchanged: None,
         };
         if rows.is_empty() {
             return Ok(explanation);
@@ -161,7 +179,7 @@ impl Scene<'_> {
         let inputs = Inputs::new(rows.x.clone(), rows.width)?;
         let prepared = self.search.prepare(self.models, self.background, &inputs)?;
         let rows = Encoded { classes: rows.classes, ..Encoded::prepared(&prepared, &inputs) };
-        let proposals = fitting.mapper.propose(self.models, &rows, &args.method, prepared.price())?;
+        let proposals = fitting.mapper.propose(self.models, &rows, method, prepared.price())?;
         let mut sets = prepared.certify(&proposals)?;
         cheapest_first(&mut sets);
         let clues: Vec<Clue> = sets.into_iter().flat_map(|set| set.into_iter().take(1)).collect();
@@ -170,9 +188,13 @@ impl Scene<'_> {
         explanation.reach = Reach::of(&outcomes, self.seed);
         let codes: Vec<f32> = clues.iter().flat_map(|clue| clue.z.iter().copied()).collect();
         let change = GlobalChange::of(self.models, &rows, &codes)?;
+        let unchanged = unchanged(&prepared)?;
+        let certain = unchanged.iter().filter(|clue| clue.accepted).count();
+        explanation.certain_unchanged = Some(certain as f64 / unchanged.len() as f64);
         explanation.changes = FeatureShift::between(schema, &change.inputs, &change.changed_inputs());
         if schema.image.is_some() {
-            explanation.picture = Some(self.picture(&explanation, &change, &rows, &prepared, &clues, schema)?);
+            let (picture, numbers) = self.picture(&explanation, &change, &rows, &unchanged, &clues, schema);
+            (explanation.picture, explanation.numbers) = (Some(picture), numbers);
         }
         Ok(explanation)
     }
@@ -182,16 +204,13 @@ impl Scene<'_> {
         explanation: &GlobalExplanation,
         change: &GlobalChange,
         rows: &Encoded,
-        prepared: &cluekit::search::Prepared,
+        unchanged: &[Clue],
         clues: &[Clue],
         schema: &Schema,
-    ) -> Result<String> {
-        let nothing =
-            |row: usize| cluekit::search::Proposal { z: prepared.z(row).to_vec(), x: None, mapper: String::new() };
+    ) -> (String, Vec<(String, f64)>) {
         let shown: Vec<usize> = (0..clues.len()).step_by(clues.len().div_ceil(EXAMPLES).max(1)).collect();
-        let reconstructions = prepared.certify(&(0..rows.len()).map(|row| vec![nothing(row)]).collect::<Vec<_>>())?;
         let example = |&row: &usize| {
-            let (reconstruction, clue) = (&reconstructions[row][0], &clues[row]);
+            let (reconstruction, clue) = (&unchanged[row], &clues[row]);
             let totals =
                 [rows.predictions[row].uncertainty.total, reconstruction.uncertainty.total, clue.uncertainty.total];
             TranslationExample {
@@ -210,8 +229,15 @@ impl Scene<'_> {
             examples: shown.iter().map(example).collect(),
         };
         let image = schema.image.as_ref().expect("only images are pictured");
-        Ok(translation_picture(&picture, image))
+        (translation_picture(&picture, image), translation_numbers(&picture, image))
     }
+}
+
+/// What each input is when its own code is decoded.
+fn unchanged(prepared: &Prepared) -> Result<Vec<Clue>> {
+    let nothing = |row: usize| vec![Proposal { z: prepared.z(row).to_vec(), x: None, mapper: String::new() }];
+    let sets = prepared.certify(&(0..prepared.len()).map(nothing).collect::<Vec<_>>())?;
+    Ok(sets.into_iter().flatten().collect())
 }
 
 fn outcome(fitting: &Fitting, rows: &Encoded, row: usize, clue: &Clue) -> Outcome {

@@ -34,8 +34,18 @@ const HASHED: [&str; 3] = [SCHEMA, "generative.safetensors", "predictor.safetens
 const PREDICTIONS: &str = "predictions.safetensors";
 
 /// What else a run may hold; a new run in the same folder begins without it.
-const RESULTS: [&str; 8] =
-    ["run.toml", "checkpoint", "measure", "explanations", "mappers", PREDICTIONS, "demo.html", "demo.svg"];
+const RESULTS: [&str; 10] = [
+    "run.toml",
+    "checkpoint",
+    "measure",
+    "explanations",
+    "mappers",
+    PREDICTIONS,
+    "report.html",
+    "report.json",
+    "demo.html",
+    "demo.svg",
+];
 
 /// What `run.toml` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

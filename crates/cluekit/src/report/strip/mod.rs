@@ -42,6 +42,21 @@ pub fn strip(explanation: &Explanation, image: &Image, classes: &[String], most:
     svg.finish()
 }
 
+/// The numbers that are written in the strip, by what they are.
+pub fn strip_numbers(explanation: &Explanation, most: usize) -> Vec<(String, f64)> {
+    let Explanation { input, reconstruction, clues, .. } = explanation;
+    let mut numbers = vec![
+        ("H of the input".into(), f64::from(input.uncertainty.total)),
+        ("H of the reconstruction".into(), f64::from(reconstruction.uncertainty.total)),
+        ("d of the reconstruction".into(), f64::from(reconstruction.distance)),
+    ];
+    for (index, clue) in panel::accepted_first(clues).into_iter().take(most) {
+        let amounts = [("H", clue.uncertainty.total), ("d", clue.distance.input), ("ρ", clue.distance.latent)];
+        numbers.extend(amounts.map(|(what, value)| (format!("{what} of clue {}", index + 1), f64::from(value))));
+    }
+    numbers
+}
+
 /// Where everything stands.
 struct Sheet<'a> {
     image: &'a Image,

@@ -62,7 +62,7 @@ pub(super) fn panels<'a>(explanation: &'a Explanation, classes: &[String], most:
 }
 
 /// The clues with their positions, the accepted ones first, otherwise in order.
-fn accepted_first(clues: &[Clue]) -> Vec<(usize, &Clue)> {
+pub(super) fn accepted_first(clues: &[Clue]) -> Vec<(usize, &Clue)> {
     let mut ordered: Vec<(usize, &Clue)> = clues.iter().enumerate().collect();
     ordered.sort_by_key(|(_, clue)| !clue.accepted);
     ordered

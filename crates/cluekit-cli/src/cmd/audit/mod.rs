@@ -1,0 +1,309 @@
+//! `clue audit`: one page for a person who has to judge a model.
+
+mod clues;
+mod groups;
+mod limits;
+mod measured;
+mod origin;
+
+use super::explain::delta::DeltaArg;
+use super::explain::options::ConstraintArgs;
+use super::glam::cost::CostArgs;
+use super::rank::most_uncertain;
+use super::run::{Run, RunArgs, Split};
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use cluekit::data::{Dataset, Samples};
+use cluekit::distance::Distance;
+use cluekit::model::store::files::{create_folder, write_whole};
+use cluekit::model::store::run::RunFolder;
+use cluekit::model::vae::Vae;
+use cluekit::prediction::{Prediction, predict};
+use cluekit::report::audit::{Audit, FORMAT, Subject};
+use cluekit::search::Delta;
+use cluekit::uncertainty::Uncertainty;
+use cluekit::{Error, Seed};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Inputs that are explained, and clues for each of them.
+const TOP: usize = 24;
+const COUNT: usize = 10;
+/// The same when there is no time.
+const QUICK_TOP: usize = 8;
+const QUICK_COUNT: usize = 4;
+
+/// λ_x, and what is learned for groups.
+const LAMBDA: f32 = 0.03;
+const MAPPER: &str = "scaled";
+
+/// Write one HTML page on what a model is unsure about, whether that can be trusted, and what would help.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  clue audit runs/mnist                              runs/mnist/report.html and report.json
+  clue audit runs/credit --out audit.html --immutable SEX,AGE --by PAY_0
+  clue audit runs/credit --top 50 --count 5 --delta 3 --seed 1
+  clue audit runs/mnist --quick                      fewer inputs, in a fraction of the time
+
+The page is one file: no network, no other file, readable without script, light or dark, and it prints. It
+answers in plain words how good the model is, what it is unsure about and what would help; then it shows
+where it is unsure, the most uncertain inputs with their clues, what one learned change does for whole
+groups, whether confidence can be trusted, the latent space, and how to repeat all of it.
+
+Beside it lies a JSON document of the same name with every number; `clue report` makes the page again from
+that. The same run, options and seed give the same bytes of both.
+
+Exit code 3: done, but at least one of the explained inputs has no accepted clue.")]
+pub struct AuditArgs {
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// The page; the JSON document gets the same name [default: RUN/report.html].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Which rows to look at.
+    #[arg(long, value_enum, default_value = "test")]
+    pub split: Split,
+    /// How many of the most uncertain inputs to explain [default: 24].
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+    /// Clues for each of them [default: 10].
+    #[arg(long, value_name = "K")]
+    pub count: Option<usize>,
+    /// Radius of the latent ball that clues are searched in: a number, `inf` or `auto`.
+    #[arg(long, value_name = "R", default_value = "auto", allow_hyphen_values = true)]
+    pub delta: DeltaArg,
+    /// Weight of the distance to the input in the search, and in the cost H + λ d.
+    #[arg(long, value_name = "V", default_value_t = LAMBDA, allow_hyphen_values = true)]
+    pub lambda_x: f32,
+    /// The model is unsure about inputs with an uncertainty above this [default: 0.5 nats, four to one between two
+    /// classes, or what clues are accepted below if that is more; of values what nine tenths of the training rows stay
+    /// below].
+    #[arg(long, value_name = "H", allow_hyphen_values = true)]
+    pub above: Option<f32>,
+    /// A clue is accepted below this uncertainty [default: that of the surest quarter of the training rows, or a
+    /// fifth of the greatest possible one if that is more].
+    #[arg(long, value_name = "H", allow_hyphen_values = true)]
+    pub threshold: Option<f32>,
+    /// Add to the input only what changes, instead of showing its reconstruction changed [default: for tables].
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub anchored: Option<bool>,
+    /// For tables: learn a change for each part of this feature, instead of each class.
+    #[arg(long, value_name = "FEATURE")]
+    pub by: Option<String>,
+    /// What is learned for each group: glam (one change), clusters (one for each cluster of its inputs), scaled (one
+    /// direction, and for each input how far), affine.
+    #[arg(long, value_name = "NAME", default_value = MAPPER)]
+    pub mapper: String,
+    /// Learn no change for whole groups, which predicts all training rows first.
+    #[arg(long, conflicts_with = "by")]
+    pub no_groups: bool,
+    /// Fewer inputs and clues, and no choice of settings: 8 inputs, 4 clues each.
+    #[arg(long)]
+    pub quick: bool,
+    /// Where all randomness comes from.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Print the JSON document instead of the summary.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub constraints: ConstraintArgs,
+}
+
+/// Runs `clue audit`.
+pub fn run(args: AuditArgs, quiet: bool) -> Result<ExitCode> {
+    let page = args.out.clone().unwrap_or_else(|| args.run.run.join("report.html"));
+    check(&page, &args)?;
+    let audit = make(&args, quiet)?;
+    let json = write(&audit, &page)?;
+    let mut out = std::io::stdout().lock();
+    match args.json {
+        true => out.write_all(audit.json()?.as_bytes())?,
+        false => {
+            out.write_all(summary(&audit).as_bytes())?;
+            writeln!(out, "The page: {}\nIts numbers: {}", page.display(), json.display())?;
+        }
+    }
+    let unexplained = audit.gallery.is_some_and(|gallery| gallery.cards.iter().any(|card| !card.explained));
+    Ok(if unexplained { ExitCode::from(3) } else { ExitCode::SUCCESS })
+}
+
+/// Refuses what cannot be done before anything is computed.
+fn check(page: &Path, args: &AuditArgs) -> Result<()> {
+    if page.extension().is_some_and(|end| end == "json") {
+        bail!(Error::setting("out", "is the page, and .json is for the document beside it; name it .html"));
+    }
+    for (key, value) in [("top", args.top), ("count", args.count)] {
+        if value == Some(0) {
+            bail!(Error::setting(key, "is 0; ask for at least one"));
+        }
+    }
+    args.delta()?;
+    match page.parent().filter(|folder| !folder.as_os_str().is_empty() && *folder != args.run.run) {
+        Some(folder) => Ok(create_folder(folder)?),
+        None => Ok(()),
+    }
+}
+
+/// Writes the page and, under the same name, its document, whose path is returned.
+pub fn write(audit: &Audit, page: &Path) -> Result<PathBuf> {
+    let json = page.with_extension("json");
+    write_whole(&json, audit.json()?.as_bytes()).context("writing the document of the audit")?;
+    write_whole(page, audit.html()?.as_bytes()).context("writing the page of the audit")?;
+    Ok(json)
+}
+
+/// What the page says first, for the terminal.
+pub fn summary(audit: &Audit) -> String {
+    let line = |finding: cluekit::report::audit::Finding| {
+        format!("{}\n  {}: {}\n\n", finding.question, finding.answer, finding.text)
+    };
+    let findings: String = audit.findings().into_iter().map(line).collect();
+    let missing: String = audit.missing.iter().map(|sentence| format!("{sentence}\n\n")).collect();
+    findings + &missing
+}
+
+/// A run with the rows that are looked at.
+struct Opened<'a> {
+    run: &'a Run,
+    dataset: &'a Dataset,
+    samples: Samples,
+    predictions: Vec<Prediction>,
+}
+
+/// Makes the audit of a run.
+pub fn make(args: &AuditArgs, quiet: bool) -> Result<Audit> {
+    let folder = RunFolder::at(&args.run.run);
+    if folder.exists() && !folder.expects_generative()? {
+        let run = Run::open(&args.run.run)?;
+        let dataset = run.dataset(args.run.data.as_deref())?;
+        let opened = Opened::of(args, &run, &dataset)?;
+        let mut audit = opened.audit(args, None)?;
+        audit.missing.push(
+            "The run has no generative model, so there are no clues, no groups and no latent space; `clue train` makes \
+             one."
+                .into(),
+        );
+        return Ok(audit);
+    }
+    let mut studio = args.run.studio()?;
+    studio.run.schema.constraints = args.constraints.on(&studio.run.schema)?;
+    studio.run.schema.constraints.validate(&studio.run.schema)?;
+    let studio = studio;
+    let opened = Opened::of(args, &studio.run, &studio.dataset)?;
+    let mut audit = opened.audit(args, Some(&studio.generative))?;
+    let cost = args.cost(studio.run.schema.image.is_none());
+    let search = args.search(&studio, &cost)?;
+    audit.subject.accepted_below = Some(search.threshold);
+    opened.look(args, &mut audit, search.threshold, Some(&studio.generative))?;
+    let top = most_uncertain(&opened.predictions, Uncertainty::Total, args.top());
+    let (explanations, paths) = clues::search(&studio, &search, &opened.samples, &top, Seed(args.seed), quiet)?;
+    audit.gallery = Some(clues::gallery(&explanations, &studio.run.schema, args.count()));
+    audit.latent = clues::latent(&studio, &opened.samples, &opened.predictions, &top, (&explanations, &paths))?;
+    origin::add_search(&mut audit.provenance, &search, &studio.run.schema)?;
+    if args.no_groups {
+        audit.missing.push("No change for whole groups was learned (--no-groups).".into());
+        return Ok(audit);
+    }
+    let above = audit.subject.unsure_above.unwrap_or(search.threshold);
+    let Opened { samples, predictions, .. } = opened;
+    let cost = args.cost(false);
+    audit.groups = groups::groups(args, studio.unconstrained(), &cost, above, samples, predictions, quiet)?;
+    Ok(audit)
+}
+
+impl<'a> Opened<'a> {
+    fn of(args: &AuditArgs, run: &'a Run, dataset: &'a Dataset) -> Result<Self> {
+        let samples = args.split.within(run, dataset.clone())?;
+        tracing::info!("predicting {} inputs …", samples.len());
+        let predictions = predict(&run.predictor, &samples, &run.schema.target.task)?;
+        Ok(Self { run, dataset, samples, predictions })
+    }
+
+    /// What is known without any search.
+    fn audit(&self, args: &AuditArgs, generative: Option<&Vae>) -> Result<Audit> {
+        let name = args.run.run.file_name().map_or("run".into(), |name| name.to_string_lossy().into_owned());
+        let split = format!("{:?}", args.split).to_lowercase();
+        let mut audit = Audit {
+            format: FORMAT,
+            subject: Subject::new(&name, &self.dataset.name, &self.run.schema, &split),
+            trust: None,
+            uncertainty: None,
+            gallery: None,
+            groups: None,
+            latent: None,
+            story: None,
+            provenance: origin::provenance(args, self.run, &name)?,
+            missing: vec![],
+        };
+        if generative.is_none() {
+            self.look(args, &mut audit, 0.0, None)?;
+        }
+        Ok(audit)
+    }
+
+    /// Adds what the rows say of the model.
+    fn look(&self, args: &AuditArgs, audit: &mut Audit, accepted: f32, generative: Option<&Vae>) -> Result<()> {
+        let above = match args.above {
+            Some(above) => above,
+            None => limits::unsure_above(self.run, &self.dataset.train, accepted)?,
+        };
+        audit.subject.unsure_above = Some(above);
+        audit.trust = Some(measured::trust(self.run, generative, &self.samples, &self.predictions)?);
+        audit.uncertainty = Some(measured::whereabouts(&self.run.schema, &self.samples, &self.predictions, above));
+        Ok(())
+    }
+}
+
+impl AuditArgs {
+    /// An audit that is made in a moment: so many inputs, and so many clues of each.
+    pub fn demonstration(run: RunArgs, top: usize, count: usize) -> Self {
+        Self {
+            run,
+            out: None,
+            split: Split::Test,
+            top: Some(top),
+            count: Some(count),
+            delta: DeltaArg::One(Delta::Auto),
+            lambda_x: LAMBDA,
+            above: None,
+            threshold: None,
+            anchored: None,
+            by: None,
+            mapper: MAPPER.into(),
+            no_groups: false,
+            quick: true,
+            seed: 0,
+            json: false,
+            constraints: ConstraintArgs::default(),
+        }
+    }
+
+    fn top(&self) -> usize {
+        self.top.unwrap_or(if self.quick { QUICK_TOP } else { TOP })
+    }
+
+    fn count(&self) -> usize {
+        self.count.unwrap_or(if self.quick { QUICK_COUNT } else { COUNT })
+    }
+
+    fn delta(&self) -> Result<Delta> {
+        match &self.delta {
+            DeltaArg::One(delta) => Ok(*delta),
+            DeltaArg::Sweep(_) => {
+                bail!(Error::setting("delta", "is a sweep; that is for `clue explain`, give one radius"))
+            }
+        }
+    }
+
+    /// What a change costs. A table is changed where it must be: what its reconstruction blurs is no change.
+    fn cost(&self, table: bool) -> CostArgs {
+        CostArgs {
+            lambda_x: self.lambda_x,
+            distance: Distance::L1,
+            threshold: self.threshold,
+            anchored: self.anchored.unwrap_or(table),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Where the numbers of an audit come from.
+
+use super::super::explain::delta::DeltaArg;
+use super::AuditArgs;
+use crate::cmd::run::{Run, Split};
+use anyhow::Result;
+use cluekit::data::Schema;
+use cluekit::report::audit::{Provenance, Setting};
+use cluekit::search::{Delta, Search};
+
+/// What is known before any search.
+pub fn provenance(args: &AuditArgs, run: &Run, name: &str) -> Result<Provenance> {
+    let record = &run.record;
+    Ok(Provenance {
+        cluekit: env!("CARGO_PKG_VERSION").into(),
+        command: command(args, name),
+        seed: args.seed,
+        training_seed: record.plan.as_ref().map(|_| record.seed.0),
+        versions: record.versions.clone(),
+        sources: record.sources.clone(),
+        models: record.hashes.clone(),
+        search: vec![],
+        constraints: vec![],
+        training: record.plan.as_ref().map(Setting::flattened).transpose()?.unwrap_or_default(),
+    })
+}
+
+/// Adds the settings of the search for clues.
+pub fn add_search(provenance: &mut Provenance, search: &Search, schema: &Schema) -> Result<()> {
+    provenance.search = Setting::flattened(search)?;
+    if !schema.constraints.is_empty() {
+        provenance.constraints = Setting::flattened(&schema.constraints)?;
+    }
+    Ok(())
+}
+
+/// What to type for the same page, from the folder that the run lies in.
+fn command(args: &AuditArgs, name: &str) -> String {
+    let mut command = format!("clue audit {name} --seed {}", args.seed);
+    let mut add = |option: &str, value: Option<String>| {
+        if let Some(value) = value {
+            command += &format!(" --{option}{}{}", if option == "anchored" { "=" } else { " " }, quoted(&value));
+        }
+    };
+    let delta = match &args.delta {
+        DeltaArg::One(Delta::Auto) | DeltaArg::Sweep(_) => None,
+        DeltaArg::One(Delta::Fixed(ball)) => Some(ball.bound().map_or("inf".into(), |radius| radius.to_string())),
+    };
+    add(
+        "split",
+        match args.split {
+            Split::Test => None,
+            Split::Validation => Some("validation".into()),
+            Split::Train => Some("train".into()),
+        },
+    );
+    add("top", args.top.map(|top| top.to_string()));
+    add("count", args.count.map(|count| count.to_string()));
+    add("delta", delta);
+    add("lambda-x", Some(args.lambda_x.to_string()));
+    add("above", args.above.map(|above| above.to_string()));
+    add("threshold", args.threshold.map(|threshold| threshold.to_string()));
+    add("anchored", args.anchored.map(|anchored| anchored.to_string()));
+    add("by", args.by.clone());
+    add("mapper", Some(args.mapper.clone()));
+    for (option, value) in args.constraints.given() {
+        add(option, Some(value));
+    }
+    for (flag, given) in [("no-groups", args.no_groups), ("quick", args.quick)] {
+        if given {
+            command += &format!(" --{flag}");
+        }
+    }
+    command
+}
+
+/// A value as a shell takes it for one word.
+fn quoted(value: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-.,=/+:".contains(c);
+    if !value.is_empty() && value.chars().all(plain) {
+        return value.into();
+    }
+    format!("'{}'", value.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_would_take_apart_is_quoted() {
+        assert_eq!(quoted("SEX,AGE"), "SEX,AGE");
+        assert_eq!(quoted("BILL_AMT1 <= LIMIT_BAL"), "'BILL_AMT1 <= LIMIT_BAL'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,156 @@
+//! `clue report`: the page of an audit again, from results that are finished.
+
+use super::audit::{summary, write};
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use cluekit::Error;
+use cluekit::data::Schema;
+use cluekit::explanation::Explanation;
+use cluekit::model::store::files::create_folder;
+use cluekit::model::store::run::RunFolder;
+use cluekit::report::audit::{Audit, FORMAT, Gallery, Provenance, Setting, Subject};
+use serde::Deserialize;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The document of an audit, and that of `clue explain` and `clue glam apply`.
+const AUDIT: &str = "report.json";
+const EXPLANATIONS: &str = "explanations.json";
+
+/// Make the page of an audit again from finished results: nothing is trained, searched or predicted.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  clue report runs/mnist                                   runs/mnist/report.html from its report.json
+  clue report audit.json --out other.html
+  clue report clues --run runs/credit --out clues.html     a gallery of what `clue explain --out clues` left
+
+The document of an audit holds everything that the page shows. What `clue explain` and `clue glam apply` leave
+holds clues alone, so that the page is a gallery of them; what their columns and classes mean is taken from the run.")]
+pub struct ReportArgs {
+    /// A report.json or an explanations.json, or a folder that holds one.
+    path: PathBuf,
+    /// The run that explanations were made from.
+    #[arg(long, value_name = "RUN")]
+    run: Option<PathBuf>,
+    /// The page to write [default: beside the document, with its name].
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Runs `clue report`.
+pub fn run(args: ReportArgs) -> Result<ExitCode> {
+    let document = found(&args.path)?;
+    let text = fs::read_to_string(&document).with_context(|| format!("cannot read {}", document.display()))?;
+    let reading = || format!("reading {}", document.display());
+    let is_audit = serde_json::from_str::<Kind>(&text).with_context(reading)?.subject.is_some();
+    let audit = match is_audit {
+        true => Audit::from_json(&text).with_context(reading)?,
+        false => gallery(&text, args.run.as_deref(), &document).with_context(reading)?,
+    };
+    let page = args.out.unwrap_or_else(|| document.with_file_name("report.html"));
+    if page.extension().is_some_and(|end| end == "json") {
+        bail!(Error::setting("out", "is the page, and .json is for the document beside it; name it .html"));
+    }
+    if let Some(folder) = page.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        create_folder(folder)?;
+    }
+    write(&audit, &page)?;
+    let mut out = std::io::stdout().lock();
+    out.write_all(summary(&audit).as_bytes())?;
+    writeln!(out, "The page: {}", page.display())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The document that a path means.
+fn found(path: &Path) -> Result<PathBuf> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let documents = [path.join(AUDIT), path.join(EXPLANATIONS)];
+    match documents.into_iter().find(|document| document.exists()) {
+        Some(document) => Ok(document),
+        None => bail!(
+            "{} holds neither {AUDIT} nor {EXPLANATIONS}; `clue audit RUN` makes the one, `clue explain RUN --out DIR` \
+             the other",
+            path.display()
+        ),
+    }
+}
+
+/// Only the document of an audit has a subject.
+#[derive(Deserialize)]
+struct Kind {
+    subject: Option<serde::de::IgnoredAny>,
+}
+
+/// What is needed of explanations.
+#[derive(Deserialize)]
+struct Explained {
+    method: String,
+    seed: u64,
+    settings: serde_json::Value,
+    #[serde(default)]
+    constraints: Option<serde_json::Value>,
+    explanations: Vec<Explanation>,
+}
+
+/// A gallery of finished explanations.
+fn gallery(text: &str, run: Option<&Path>, document: &Path) -> Result<Audit> {
+    let Some(run) = run else {
+        bail!(Error::setting(
+            "run",
+            "is not given; explanations hold numbers, and what columns and classes mean is in their run"
+        ));
+    };
+    let explained: Explained =
+        serde_json::from_str(text).context("neither a document of `clue audit` nor of `clue explain`")?;
+    let folder = RunFolder::at(run);
+    let (schema, record): (Schema, _) = (folder.schema()?, folder.record()?);
+    if let Some(other) = explained.explanations.iter().find(|e| e.input.x.len() != schema.width()) {
+        let (got, expected) = (other.input.x.len(), schema.width());
+        bail!("its inputs have {got} numbers, those of {} {expected}; name the run that they come from", run.display());
+    }
+    let name = |path: &Path| path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let mut subject = Subject::new(&name(run), &record.dataset.name, &schema, "");
+    subject.accepted_below = explained.settings["threshold"].as_f64().map(|threshold| threshold as f32);
+    let count = explained.settings["count"].as_u64().unwrap_or(1) as usize;
+    Ok(Audit {
+        format: FORMAT,
+        subject,
+        trust: None,
+        uncertainty: None,
+        gallery: Some(Gallery::of(&explained.explanations, &schema, method(&explained.method), count)),
+        groups: None,
+        latent: None,
+        story: None,
+        provenance: Provenance {
+            cluekit: env!("CARGO_PKG_VERSION").into(),
+            command: format!("clue report {} --run {}", name(document), name(run)),
+            seed: explained.seed,
+            training_seed: record.plan.as_ref().map(|_| record.seed.0),
+            versions: record.versions,
+            sources: record.sources,
+            models: record.hashes,
+            search: Setting::flattened(&explained.settings)?,
+            constraints: explained.constraints.as_ref().map(Setting::flattened).transpose()?.unwrap_or_default(),
+            training: record.plan.as_ref().map(Setting::flattened).transpose()?.unwrap_or_default(),
+        },
+        missing: vec![
+            "This page was made from finished explanations alone; `clue audit` also says how good the model is, \
+                       where it is unsure, and what helps whole groups."
+                .into(),
+        ],
+    })
+}
+
+/// What people call a method; a mapper has its own name.
+fn method(name: &str) -> &str {
+    match name {
+        "clue" => "CLUE",
+        "delta" => "δ-CLUE",
+        "nabla" => "∇-CLUE",
+        other => other,
+    }
+}

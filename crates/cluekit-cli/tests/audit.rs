@@ -1,0 +1,228 @@
+//! `clue audit` and `clue report` as a user runs them, and their pages as a browser shows them.
+
+#![allow(
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test says that it is skipped, and ends if it cannot go on"
+)]
+
+mod common;
+
+use common::browser::check;
+use common::{clue, fails, ok, small, train, write_bars, write_heat};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// Models that are good enough to be certain of some rows.
+const MODELS: [&str; 3] = ["generative.fit.epochs=20", "predictor.fit.epochs=30", "predictor.kind=ensemble"];
+/// Names that would be markup, or the end of a script, if they were not escaped.
+const HOSTILE: [&str; 3] =
+    ["</script><script>boom()</script>", "<img src=x onerror=boom()>", "\"' onmouseover=boom() {{ x }}"];
+
+/// A quick audit, with or without an accepted clue for each input.
+fn audit(run: &Path, page: &Path, more: &[&str]) -> Value {
+    let mut command = clue();
+    command.arg("audit").arg(run).arg("--out").arg(page).args(["--quick", "--top", "5"]).args(more);
+    done(&mut command);
+    serde_json::from_str(&fs::read_to_string(page.with_extension("json")).unwrap()).unwrap()
+}
+
+fn done(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!([Some(0), Some(3)].contains(&output.status.code()), "{command:?}: {message}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A folder with a run that was made from two kinds of bars.
+fn bars() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    write_bars(folder.path());
+    let run = folder.path().join("bars");
+    let images = folder.path().join("images.npy");
+    ok(clue().arg("train").arg(images).args(["--target", "labels.npy", "--out"]).arg(&run).args(small(&MODELS)));
+    (folder, run)
+}
+
+/// A folder with a run of a table whose columns, categories and classes are hostile.
+fn hostile() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let quoted = HOSTILE.map(|name| format!("\"{}\"", name.replace('"', "\"\"")));
+    let mut text = format!("{},{},outcome\n", quoted[0], quoted[1]);
+    for row in 0..300 {
+        let amount = row * 7919 % 1000;
+        let unlucky = row * 104_729 % 997 > 700;
+        let (kind, class) = (&quoted[row % 3], &quoted[usize::from((amount > 500) != unlucky)]);
+        text += &format!("{amount},{kind},{class}\n");
+    }
+    let (table, run) = (folder.path().join("table.csv"), folder.path().join("run"));
+    fs::write(&table, text).unwrap();
+    ok(clue().arg("train").arg(table).args(["--target", "outcome", "--out"]).arg(&run).args(small(&MODELS)));
+    (folder, run)
+}
+
+#[test]
+fn an_audit_of_images_is_a_page_that_works_and_the_same_every_time() {
+    let (folder, run) = bars();
+    let page = |name: &str| folder.path().join(name);
+    let document = audit(&run, &page("one.html"), &["--threads", "1"]);
+    audit(&run, &page("two.html"), &["--threads", "2"]);
+    let read = |name: &str| fs::read(page(name)).unwrap();
+    assert!(read("one.html") == read("two.html") && read("one.json") == read("two.json"), "the bytes differ");
+    check(&page("one.html"), 5);
+    assert_eq!(document["gallery"]["cards"].as_array().unwrap().len(), 5);
+    assert!(document["gallery"]["cards"][0]["clues"][0]["difference"].is_string());
+    assert_eq!(document["uncertainty"]["tally"]["rows"], document["latent"]["points"].as_array().unwrap().len());
+    assert!(document["groups"]["groups"].as_array().unwrap().len() == 2, "a group for each class");
+
+    // The page is made from the document alone.
+    ok(clue().arg("report").arg(page("one.json")).arg("--out").arg(page("again/page.html")));
+    assert!(read("one.html") == read("again/page.html") && read("one.json") == read("again/page.json"));
+    fs::write(run.join("report.json"), read("one.json")).unwrap();
+    ok(clue().arg("report").arg(&run));
+    assert!(read("one.html") == fs::read(run.join("report.html")).unwrap());
+    let text = String::from_utf8(read("one.html")).unwrap();
+    assert!(!text.contains(folder.path().to_str().unwrap()), "a page tells nothing of the machine");
+}
+
+#[test]
+fn hostile_names_stay_text_and_tables_have_groups_of_rows() {
+    let (folder, run) = hostile();
+    let page = folder.path().join("page.html");
+    let document = audit(&run, &page, &["--seed", "3"]);
+    let text = fs::read_to_string(&page).unwrap();
+    for markup in ["<script>boom", "<img src=x", "onmouseover=boom() {{ x }}\"", "\"' on"] {
+        assert!(!text.contains(markup), "{markup}");
+    }
+    assert!(text.contains("&lt;img src=x"), "the names are shown");
+    assert_eq!(text.matches("</script>").count(), 1);
+    check(&page, 5);
+    let bands = document["uncertainty"]["bands"].as_array().unwrap();
+    let rows = document["uncertainty"]["tally"]["rows"].as_u64().unwrap();
+    let of_category: u64 =
+        bands.iter().filter(|band| band["feature"] == HOSTILE[1]).map(|band| band["rows"].as_u64().unwrap()).sum();
+    assert_eq!(of_category, rows, "every row is in one group of the categorical feature");
+    assert_eq!(document["provenance"]["seed"], 3);
+    let constrained = audit(&run, &page, &["--no-groups", "--immutable", HOSTILE[0]]);
+    assert!(constrained["groups"].is_null() && text.len() > 1000);
+    let changed =
+        constrained["gallery"]["cards"].as_array().unwrap().iter().flat_map(|card| {
+            card["clues"].as_array().unwrap().iter().flat_map(|clue| clue["changes"].as_array().unwrap())
+        });
+    assert!(changed.into_iter().all(|change| change["feature"] != HOSTILE[0]), "what may not change does not");
+}
+
+#[test]
+fn a_regression_has_intervals_and_neither_classes_nor_right_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    write_heat(folder.path());
+    let (table, run, page) = (folder.path().join("heat.csv"), folder.path().join("run"), folder.path().join("p.html"));
+    ok(clue().arg("train").arg(table).args(["--target", "heat", "--out"]).arg(&run).args(small(&MODELS)));
+    let document = audit(&run, &page, &[]);
+    check(&page, 5);
+    assert!(document["trust"]["reliability"].is_null() && document["trust"]["rejection"].is_null());
+    assert!(document["trust"]["health"]["predictor"]["coverage"].as_array().unwrap().len() > 2);
+    assert!(document["uncertainty"]["classes"].as_array().unwrap().is_empty());
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(text.contains("Coverage of predictive intervals") && !text.contains("True class"), "{text}");
+}
+
+#[test]
+fn a_run_without_a_generative_model_says_in_one_line_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, page) = (folder.path().join("moons"), folder.path().join("page.html"));
+    ok(&mut train(&run, &[]));
+    fs::remove_file(run.join("generative.safetensors")).unwrap();
+    let record = fs::read_to_string(run.join("run.toml")).unwrap();
+    let kept: Vec<&str> = record.lines().filter(|line| !line.starts_with("\"generative.safetensors\"")).collect();
+    fs::write(run.join("run.toml"), kept.join("\n")).unwrap();
+    let document = audit(&run, &page, &[]);
+    assert!(document["gallery"].is_null() && document["latent"].is_null() && !document["trust"].is_null());
+    assert_eq!(document["missing"].as_array().unwrap().len(), 1);
+    assert!(fs::read_to_string(&page).unwrap().contains("has no generative model"));
+    check(&page, 0);
+}
+
+#[test]
+fn finished_explanations_become_a_gallery() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, clues) = (folder.path().join("moons"), folder.path().join("clues"));
+    ok(&mut train(&run, &[]));
+    done(
+        clue().arg("explain").arg(&run).args(["--method", "delta", "--count", "3", "--top", "4", "--out"]).arg(&clues),
+    );
+    let (code, message) = fails(clue().arg("report").arg(&clues));
+    assert!(code == 2 && message.contains("`run`"), "{message}");
+    ok(clue().arg("report").arg(&clues).arg("--run").arg(&run));
+    check(&clues.join("report.html"), 4);
+    let text = fs::read_to_string(clues.join("report.html")).unwrap();
+    assert!(text.contains("δ-CLUE looked for 3"), "the method by its name");
+}
+
+#[test]
+fn what_cannot_be_audited_or_reported_is_said_with_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("moons");
+    ok(&mut train(&run, &[]));
+    let refused = |arguments: &[&str]| fails(clue().arg("audit").arg(&run).args(arguments));
+    for (arguments, part) in [
+        (&["--top", "0"][..], "`top`"),
+        (&["--count", "0"], "`count`"),
+        (&["--delta", "1..2/3"], "sweep"),
+        (&["--out", "page.json"], ".html"),
+        (&["--mapper", "nothing"], "nothing"),
+        (&["--by", "nothing"], "nothing"),
+    ] {
+        let (code, message) = refused(arguments);
+        assert!(code == 2 && message.contains(part), "{arguments:?}: {code} {message}");
+    }
+    assert!(!run.join("report.html").exists());
+    let report = |path: &Path| fails(clue().arg("report").arg(path)).1;
+    assert!(report(&run).contains("clue audit"));
+    assert!(report(&folder.path().join("nowhere.json")).contains("nowhere.json"));
+    let document = folder.path().join("report.json");
+    fs::write(&document, "{\"subject\": {}, \"format\": 99}").unwrap();
+    assert!(report(&document).contains("format 99"));
+    fs::write(&document, "{\"subject\": {}, \"format\": 1}").unwrap();
+    assert!(report(&document).contains("make it again"));
+    fs::write(&document, "nonsense").unwrap();
+    assert!(report(&document).contains("report.json"));
+}
+
+/// The folder of the real data, if it is there.
+fn real_data(name: &str, file: &str) -> Option<PathBuf> {
+    let named = std::env::var_os("CLUE_DATA").map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let found = [named, Some(beside)].into_iter().flatten().find(|folder| folder.join(file).exists());
+    if found.is_none() {
+        eprintln!("skipped: there is no {file} in $CLUE_DATA or ../shared/data, so {name} is not audited");
+    }
+    found
+}
+
+fn audit_of_real_data(name: &str, file: &str) {
+    let Some(data) = real_data(name, file) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (run, page) = (folder.path().join(name), folder.path().join("page.html"));
+    let settings =
+        small(&["generative.fit.epochs=1", "predictor.fit.epochs=1", "predictor.kind=ensemble", "predictor.samples=2"]);
+    ok(clue().args(["train", name, "--out"]).arg(&run).arg("--data").arg(&data).args(settings));
+    let data = data.to_str().unwrap();
+    let document = audit(&run, &page, &["--no-groups", "--data", data]);
+    check(&page, 5);
+    assert!(document["uncertainty"]["tally"]["rows"].as_u64() >= Some(3000));
+    assert!(fs::metadata(&page).unwrap().len() < 10_000_000);
+}
+
+#[test]
+fn the_report_of_mnist_works() {
+    audit_of_real_data("mnist", "mnist/t10k-images-idx3-ubyte.gz");
+}
+
+#[test]
+fn the_report_of_credit_works() {
+    audit_of_real_data("credit", "uci_default_credit");
+}

@@ -1,0 +1,89 @@
+//! Which changes of a table help again and again.
+
+use super::gallery::Card;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A change of fewer deviations is no reason for anything.
+const NOTABLE: f64 = 0.1;
+/// Of each clue, its largest changes count.
+const LARGEST: usize = 5;
+/// How many are listed.
+const MOST: usize = 12;
+
+/// A feature that the cheapest accepted clues change in the same direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lever {
+    /// The feature.
+    pub feature: String,
+    /// `lower`, `higher`, or the category that it becomes.
+    pub to: String,
+    /// Whether it is a number.
+    pub number: bool,
+    /// Inputs whose cheapest accepted clue has it among its largest changes.
+    pub inputs: usize,
+    /// Inputs with an accepted clue.
+    pub of: usize,
+    /// The mean size of the change, in deviations.
+    pub size: f64,
+}
+
+impl Lever {
+    /// The most frequent first.
+    pub fn of(cards: &[Card]) -> Vec<Self> {
+        let best: Vec<_> = cards.iter().filter_map(Card::best).collect();
+        let mut found: BTreeMap<(String, String), (usize, f64, bool)> = BTreeMap::new();
+        for change in best.iter().flat_map(|clue| clue.changes.iter().take(LARGEST)) {
+            if change.size < NOTABLE {
+                continue;
+            }
+            let to = match change.up {
+                Some(true) => "higher".into(),
+                Some(false) => "lower".into(),
+                None => change.to.clone(),
+            };
+            let (count, sum, _) = found.entry((change.feature.clone(), to)).or_insert((0, 0.0, change.number));
+            *count += 1;
+            *sum += change.size;
+        }
+        let lever = |((feature, to), (inputs, sum, number)): ((String, String), (usize, f64, bool))| Self {
+            feature,
+            to,
+            number,
+            inputs,
+            of: best.len(),
+            size: sum / inputs as f64,
+        };
+        let mut levers: Vec<Self> = found.into_iter().map(lever).collect();
+        levers.sort_by(|a, b| b.inputs.cmp(&a.inputs).then(b.size.total_cmp(&a.size)));
+        levers.truncate(MOST);
+        levers
+    }
+
+    /// `lower PAY_0`, `EDUCATION → 3`.
+    pub(super) fn words(&self) -> String {
+        match self.number {
+            true => format!("{} {}", self.to, self.feature),
+            false => format!("{} → {}", self.feature, self.to),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixture::{client, table};
+    use super::super::Gallery;
+    use super::*;
+
+    #[test]
+    fn a_change_that_two_inputs_share_comes_before_larger_ones_of_one() {
+        let mut other = client();
+        other.clues[0].changes.remove(0);
+        let levers = Gallery::of(&[client(), other], &table(), "∇-CLUE", 2).levers;
+        let words: Vec<_> = levers.iter().map(|lever| (lever.words(), lever.inputs, lever.of)).collect();
+        let expected = [("lower PAY_0", 2, 2), ("ZIP → 20095", 2, 2), ("higher LIMIT_BAL", 1, 2)];
+        assert_eq!(words, expected.map(|(words, inputs, of)| (words.to_owned(), inputs, of)));
+        assert_eq!(Lever::of(&[]), []);
+    }
+}

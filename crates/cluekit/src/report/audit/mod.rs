@@ -1,0 +1,258 @@
+//! The audit of a run: one page for a person who has to judge a model.
+//!
+//! [`Audit`] is plain data, the document beside the page. The page comes from it alone, so that it can be made again
+//! from a saved one, and holds no number that the document does not.
+//!
+//! ```text
+//! rows ─► tally, spread, classes, bands ─┐
+//! explanations ─► gallery, levers, latent ┼─► Audit ─► findings, pictures ─► page
+//! mappers ─► groups ─────────────────────┘
+//! ```
+
+mod bands;
+mod classes;
+mod findings;
+mod gallery;
+mod groups;
+mod latent;
+mod levers;
+mod page;
+mod pictures;
+mod provenance;
+mod rows;
+mod spread;
+mod story;
+mod subject;
+mod tally;
+mod thumbnail;
+mod trust;
+
+pub use bands::FeatureBand;
+pub use classes::{ClassRow, Hesitation};
+pub use findings::Finding;
+pub use gallery::{Card, CardChange, CardClue, Gallery, NamedShare, NamedValue};
+pub use groups::{GroupCard, Groups};
+pub use latent::{LatentMap, LatentPoint, Way};
+pub use levers::Lever;
+pub use provenance::{Provenance, Setting};
+pub use rows::Rows;
+pub use spread::{Spread, Tenth, UncertaintyBin};
+pub use story::{Chapter, Figure, FigureNumber, Story};
+pub use subject::{Subject, Unit};
+pub use tally::Tally;
+pub use trust::Trust;
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The version of the document's layout.
+pub const FORMAT: u32 = 1;
+
+/// Everything that the page of an audit shows; parts that could not be had are none, and `missing` says why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Audit {
+    /// The version of the document's layout.
+    pub format: u32,
+    /// Which model was looked at, on which rows.
+    pub subject: Subject,
+    /// Whether its confidence can be trusted.
+    pub trust: Option<Trust>,
+    /// Where it is unsure.
+    pub uncertainty: Option<Whereabouts>,
+    /// The most uncertain inputs with their clues.
+    pub gallery: Option<Gallery>,
+    /// What would make whole groups certain.
+    pub groups: Option<Groups>,
+    /// The latent space in two dimensions.
+    pub latent: Option<LatentMap>,
+    /// What a demonstration tells besides.
+    pub story: Option<Story>,
+    /// How to repeat it.
+    pub provenance: Provenance,
+    /// What the page lacks, and why, a sentence each.
+    pub missing: Vec<String>,
+}
+
+/// Where a model is unsure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Whereabouts {
+    /// How many rows it is unsure about.
+    pub tally: Tally,
+    /// How uncertainty is spread over the rows.
+    pub spread: Spread,
+    /// Class by class; empty for a regression.
+    pub classes: Vec<ClassRow>,
+    /// The pairs of classes between which it hesitates, the most frequent first; empty for a regression.
+    pub hesitations: Vec<Hesitation>,
+    /// Groups of rows by the features of a table, those first that hold the most uncertainty; empty for images.
+    pub bands: Vec<FeatureBand>,
+}
+
+impl Audit {
+    /// Reads the document that an audit left.
+    pub fn from_json(text: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Format {
+            format: Option<u32>,
+        }
+        let unreadable = |problem: serde_json::Error| {
+            Error::data(format!("this is no document of `clue audit`: {problem}; make it again"))
+        };
+        match serde_json::from_str::<Format>(text).map_err(unreadable)?.format {
+            Some(format) if format != FORMAT => Err(Error::data(format!(
+                "the document has format {format}, this version reads {FORMAT}; use the version of clue that made it"
+            ))),
+            _ => serde_json::from_str(text).map_err(unreadable),
+        }
+    }
+
+    /// The document as one line of JSON.
+    pub fn json(&self) -> Result<String> {
+        let text = serde_json::to_string(self);
+        text.map(|text| text + "\n").map_err(|problem| Error::data(format!("the audit cannot be written: {problem}")))
+    }
+
+    /// What it says in plain words, the most important first.
+    pub fn findings(&self) -> Vec<Finding> {
+        findings::findings(self)
+    }
+
+    /// The page: one file, nothing fetched, readable without script.
+    pub fn html(&self) -> Result<String> {
+        page::html(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{client, table};
+    use super::rows::toy::says;
+    use super::*;
+    use crate::data::{Samples, Schema, Targets};
+    use crate::measure::{ClassifierHealth, Health, Predictions, PredictorHealth, Reliability, rejection_curve};
+
+    /// Four clients, of whom the model is unsure about two and wrong about one.
+    fn clients(schema: &Schema) -> Audit {
+        let row = |pay: f32| [1.0, pay, 1.0, 0.0];
+        let x = [row(2.0), row(2.0), row(0.0), row(0.0)].concat();
+        let labels = [0, 1, 0, 0];
+        let samples = Samples { x, width: 4, y: Targets::Classes(labels.to_vec()) };
+        let predictions = [(0.6, 0.67), (0.6, 0.67), (0.99, 0.05), (0.99, 0.05)].map(|(p, h)| says(&[p, 1.0 - p], h));
+        let task = &schema.target.task;
+        let rows = Rows { samples: &samples, predictions: &predictions, task, unsure_above: 0.5 };
+        let probabilities = crate::prediction::probabilities(&predictions);
+        let checked = Predictions::new(&probabilities, 2, &labels).unwrap();
+        let uncertainty = [0.67, 0.67, 0.05, 0.05];
+        let health = ClassifierHealth::of(&checked, &uncertainty, 3).unwrap();
+        let mut subject = Subject::new("run", "clients.csv", schema, "test");
+        (subject.unsure_above, subject.accepted_below) = (Some(0.5), Some(0.2));
+        Audit {
+            format: FORMAT,
+            subject,
+            trust: Some(Trust {
+                health: Health { predictor: PredictorHealth::Classifier(health), generative: None },
+                reliability: Some(Reliability::of(&checked)),
+                rejection: Some(rejection_curve(&uncertainty, &checked.wrong()).unwrap()),
+            }),
+            uncertainty: Some(Whereabouts {
+                tally: Tally::of(&rows),
+                spread: Spread::of(&rows),
+                classes: ClassRow::of(&rows),
+                hesitations: Hesitation::of(&rows),
+                bands: FeatureBand::of(&rows, schema),
+            }),
+            gallery: Some(Gallery::of(&[client()], schema, "∇-CLUE", 2)),
+            groups: Some(Groups {
+                mapper: "glam".into(),
+                held_out: true,
+                groups: vec![GroupCard {
+                    name: "no → no".into(),
+                    uncertain_above: 0.5,
+                    reach: None,
+                    certain_unchanged: None,
+                    changes: vec![],
+                    picture: None,
+                }],
+            }),
+            latent: LatentMap::of(&[1.0, 2.0, 3.0, 4.0], 2, &[0, 1], &[0.1, 0.2], &[client()], &[]),
+            story: None,
+            provenance: Provenance::default(),
+            missing: vec![],
+        }
+    }
+
+    #[test]
+    fn a_document_that_is_read_again_makes_the_same_page() {
+        let audit = clients(&table());
+        let again = Audit::from_json(&audit.json().unwrap()).unwrap();
+        assert_eq!(audit, again);
+        assert_eq!(audit.html().unwrap(), again.html().unwrap());
+    }
+
+    #[test]
+    fn findings_tell_the_numbers_of_the_document() {
+        let findings = clients(&table()).findings();
+        let said = |at: usize| (findings[at].answer.replace('\u{a0}', " "), findings[at].text.replace('\u{a0}', " "));
+        assert_eq!(
+            said(0),
+            ("75.0 %".into(), "The model is right about 75.0 % of 4 test inputs, and wrong about 1.".into())
+        );
+        let (answer, text) = said(1);
+        assert_eq!(answer, "50.0 %");
+        assert!(text.contains("unsure about 2 of them (uncertainty above 0.5 nats). These hold 100.0 % of its errors"));
+        assert!(text.ends_with(": 50.0 % of them are wrong, and 0.0 % of the others."), "{text}");
+        assert_eq!(said(2).0, "PAY_0 = 2");
+        assert!(said(4).1.contains("What helps most often: higher LIMIT_BAL (1 of 1), lower PAY_0 (1 of 1)"));
+    }
+
+    #[test]
+    fn what_comes_from_data_is_text_and_never_markup() {
+        let mut schema = table();
+        let evil = "</script><script>boom()</script>\"' onload=boom() <img src=x onerror=boom()>";
+        schema.features[0].name = format!("a{evil}");
+        schema.features[2].name = evil.into();
+        schema.target.name = format!("t{evil}");
+        schema.target.task = crate::data::Task::Classification { classes: vec![evil.into(), "yes".into()] };
+        let mut audit = clients(&schema);
+        audit.subject.run = evil.into();
+        audit.subject.dataset = evil.into();
+        audit.provenance.command = evil.into();
+        audit.provenance.search = vec![Setting { key: evil.into(), value: evil.into() }];
+        audit.missing = vec![evil.into()];
+        let chapter = Chapter {
+            heading: evil.into(),
+            text: vec![evil.into()],
+            figures: vec![Figure { caption: evil.into(), kind: evil.into(), data: evil.into(), numbers: vec![] }],
+            commands: vec![evil.into()],
+        };
+        audit.story = Some(Story { title: evil.into(), chapters: vec![chapter] });
+        let card = &mut audit.gallery.as_mut().unwrap().cards[0];
+        (card.picture, card.reconstruction, card.advice) = (Some(evil.into()), Some(evil.into()), Some(evil.into()));
+        card.clues[0].changes[0].to = evil.into();
+        card.clues[1].reason = Some(evil.into());
+        let html = audit.html().unwrap();
+        assert!(!html.contains("<script>boom") && !html.contains("<img src=x") && !html.contains("\"' onload"));
+        assert_eq!(html.matches("</script>").count(), 1, "that of the page itself");
+        assert!(html.contains("&lt;img src=x"), "the names are shown");
+    }
+
+    #[test]
+    fn a_document_of_another_kind_is_refused_with_the_remedy() {
+        let problem = |text: &str| Audit::from_json(text).unwrap_err().to_string();
+        assert!(problem("{\"format\": 7}").contains("format 7, this version reads 1"));
+        assert!(problem("[]").contains("make it again"));
+        assert!(problem("{\"format\": 1, \"subject\": 3}").contains("make it again"));
+    }
+
+    #[test]
+    fn a_page_fetches_nothing_and_its_parts_can_be_reached() {
+        let html = clients(&table()).html().unwrap();
+        assert!(!html.contains("=\"http") || html.matches("=\"http").count() == html.matches("xmlns=\"http").count());
+        for part in ["summary", "where", "gallery", "groups", "trust", "latent", "repeat", "words"] {
+            assert!(html.contains(&format!("<section id=\"{part}\"")), "{part}");
+            assert!(html.contains(&format!("href=\"#{part}\"")), "{part}");
+        }
+    }
+}

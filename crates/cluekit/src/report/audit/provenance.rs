@@ -1,0 +1,77 @@
+//! How to repeat an audit: versions, seeds, hashes and settings. No time and no place.
+
+use crate::data::Source;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What the page depends on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// The version that made the audit.
+    pub cluekit: String,
+    /// What to type.
+    pub command: String,
+    /// Where its randomness came from.
+    pub seed: u64,
+    /// Where that of training came from.
+    pub training_seed: Option<u64>,
+    /// The versions that trained the models.
+    pub versions: BTreeMap<String, String>,
+    /// The files of the data, with their hashes.
+    pub sources: Vec<Source>,
+    /// The files of the models, with their hashes.
+    pub models: BTreeMap<String, String>,
+    /// Every setting of the search for clues.
+    pub search: Vec<Setting>,
+    /// What clues may not change in a table.
+    pub constraints: Vec<Setting>,
+    /// Every setting of training.
+    pub training: Vec<Setting>,
+}
+
+/// A setting and its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// Its name: `predictor.samples`.
+    pub key: String,
+    /// What it is set to.
+    pub value: String,
+}
+
+impl Setting {
+    /// Every value of a document with the way to it: `{"a": {"b": 1}}` is `a.b` = `1`. Lists are one value.
+    pub fn flattened(document: &impl Serialize) -> serde_json::Result<Vec<Self>> {
+        let mut settings = Vec::new();
+        walk(&serde_json::to_value(document)?, "", &mut settings);
+        Ok(settings)
+    }
+}
+
+fn walk(value: &serde_json::Value, key: &str, settings: &mut Vec<Setting>) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            for (name, value) in fields {
+                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+                walk(value, &key, settings);
+            }
+        }
+        serde_json::Value::Null => {}
+        serde_json::Value::String(text) => settings.push(Setting { key: key.into(), value: text.clone() }),
+        other => settings.push(Setting { key: key.into(), value: other.to_string() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_becomes_a_list_of_settings() {
+        let document = serde_json::json!({"a": {"b": 1, "c": [1, 2]}, "d": "x", "e": null});
+        let settings = Setting::flattened(&document).unwrap();
+        let written: Vec<String> = settings.iter().map(|s| format!("{}={}", s.key, s.value)).collect();
+        assert_eq!(written, ["a.b=1", "a.c=[1,2]", "d=x"]);
+    }
+}

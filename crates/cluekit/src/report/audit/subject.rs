@@ -1,0 +1,79 @@
+//! What was looked at: a run, its data, and the rows.
+
+use crate::data::Schema;
+use serde::{Deserialize, Serialize};
+
+/// A model and the rows that it was audited on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subject {
+    /// The run's folder, by its last name.
+    pub run: String,
+    /// What the data is called.
+    pub dataset: String,
+    /// What is predicted.
+    pub target: String,
+    /// The classes, in the order of their labels; empty for a regression.
+    pub classes: Vec<String>,
+    /// Whether an input is an image, else a row of a table.
+    pub images: bool,
+    /// Features of a table, or pixels of an image.
+    pub features: usize,
+    /// What uncertainty is measured in.
+    pub unit: Unit,
+    /// The uncertainty of a model that knows nothing: ln C of C classes; none of a value.
+    pub greatest: Option<f64>,
+    /// Which rows were looked at: `test`, `validation` or `train`.
+    pub split: String,
+    /// The model is unsure about a row whose total uncertainty exceeds this.
+    pub unsure_above: Option<f32>,
+    /// A clue is accepted below this.
+    pub accepted_below: Option<f32>,
+}
+
+/// What uncertainty is measured in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// The entropy of a prediction of classes.
+    Nats,
+    /// A standard deviation in the target's unit, which may have no name.
+    Target(String),
+}
+
+impl Subject {
+    /// What a schema says; thresholds are for the caller to add.
+    pub fn new(run: &str, dataset: &str, schema: &Schema, split: &str) -> Self {
+        let task = &schema.target.task;
+        Self {
+            run: run.into(),
+            dataset: dataset.into(),
+            target: schema.target.name.clone(),
+            classes: task.classes().to_vec(),
+            images: schema.image.is_some(),
+            features: schema.values(),
+            unit: match task.is_regression() {
+                true => Unit::Target(schema.target.unit.clone().unwrap_or_default()),
+                false => Unit::Nats,
+            },
+            greatest: (!task.is_regression()).then(|| (task.classes().len() as f64).ln()),
+            split: split.into(),
+            unsure_above: None,
+            accepted_below: None,
+        }
+    }
+
+    /// Whether a value is predicted.
+    pub fn is_regression(&self) -> bool {
+        self.unit != Unit::Nats
+    }
+
+    /// What stands behind an uncertainty: ` nats`, ` €`, or nothing.
+    pub(super) fn unit_behind(&self) -> String {
+        match &self.unit {
+            Unit::Nats => " nats".into(),
+            Unit::Target(unit) if unit.is_empty() => String::new(),
+            Unit::Target(unit) => format!(" {unit}"),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! How many rows a model is unsure about, and what they hold.
+
+use super::rows::{Rows, mean};
+use crate::prediction::Prediction;
+use serde::{Deserialize, Serialize};
+
+/// Counts and means over all rows, and over those that the model is unsure about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tally {
+    /// How many rows there are.
+    pub rows: usize,
+    /// How many of them the model is unsure about.
+    pub unsure: usize,
+    /// How many have a wrong class; none for a regression.
+    pub wrong: Option<usize>,
+    /// How many of those the model is unsure about.
+    pub wrong_unsure: Option<usize>,
+    /// The error of the rows that it is sure about: a share of wrong classes, or a root mean squared error.
+    pub error_sure: Option<f64>,
+    /// The error of those that it is unsure about.
+    pub error_unsure: Option<f64>,
+    /// Mean total uncertainty.
+    pub total: f64,
+    /// Its aleatoric part.
+    pub aleatoric: f64,
+    /// Its epistemic part.
+    pub epistemic: f64,
+    /// The aleatoric share of the uncertainty of the rows that it is unsure about; none where there are none.
+    pub aleatoric_share_unsure: Option<f64>,
+}
+
+impl Tally {
+    /// Counts.
+    pub fn of(rows: &Rows) -> Self {
+        let (unsure, sure): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&row| rows.is_unsure(row));
+        let over = |of: fn(&Prediction) -> f32| {
+            mean(rows.predictions.iter().map(|prediction| f64::from(of(prediction)))).unwrap_or(0.0)
+        };
+        let classes = !rows.task.is_regression();
+        let wrong = |rows_: &[usize]| rows_.iter().filter(|&&row| rows.is_wrong(row) == Some(true)).count();
+        let parts = |of: fn(&Prediction) -> f32| -> f64 {
+            unsure.iter().map(|&row| f64::from(of(&rows.predictions[row]))).sum()
+        };
+        let (aleatoric, epistemic) = (parts(|p| p.uncertainty.aleatoric), parts(|p| p.uncertainty.epistemic));
+        Self {
+            rows: rows.len(),
+            unsure: unsure.len(),
+            wrong: classes.then(|| wrong(&unsure) + wrong(&sure)),
+            wrong_unsure: classes.then(|| wrong(&unsure)),
+            error_sure: rows.error(&sure),
+            error_unsure: rows.error(&unsure),
+            total: over(|p| p.uncertainty.total),
+            aleatoric: over(|p| p.uncertainty.aleatoric),
+            epistemic: over(|p| p.uncertainty.epistemic),
+            aleatoric_share_unsure: (aleatoric + epistemic > 0.0).then(|| aleatoric / (aleatoric + epistemic)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::toy::*;
+    use super::*;
+
+    #[test]
+    fn two_of_four_rows_are_unsure_and_hold_two_of_three_errors() {
+        let (samples, task) = (of_classes(&[0.0; 4], &[0, 1, 1, 1]), letters());
+        let sure = says(&[1.0, 0.0, 0.0], 0.0);
+        let predictions = [sure.clone(), sure, says(&[0.6, 0.4, 0.0], 0.8), says(&[0.6, 0.4, 0.0], 1.2)];
+        let rows = Rows { samples: &samples, predictions: &predictions, task: &task, unsure_above: 0.5 };
+        let tally = Tally::of(&rows);
+        assert_eq!((tally.rows, tally.unsure, tally.wrong, tally.wrong_unsure), (4, 2, Some(3), Some(2)));
+        assert_eq!((tally.error_sure, tally.error_unsure), (Some(0.5), Some(1.0)));
+        assert_eq!(tally.aleatoric_share_unsure, Some(0.5));
+        assert!((tally.total - 0.5).abs() < 1e-6, "(0.8 + 1.2) / 4");
+    }
+
+    #[test]
+    fn a_model_that_is_sure_of_everything_has_no_share_to_tell() {
+        let (samples, task) = (of_classes(&[0.0], &[0]), letters());
+        let predictions = [says(&[1.0, 0.0, 0.0], 0.0)];
+        let tally = Tally::of(&Rows { samples: &samples, predictions: &predictions, task: &task, unsure_above: 0.5 });
+        assert_eq!((tally.unsure, tally.error_unsure, tally.aleatoric_share_unsure), (0, None, None));
+    }
+}

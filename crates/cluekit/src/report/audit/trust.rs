@@ -1,0 +1,16 @@
+//! Whether a model's confidence can be trusted: its health, and the curves behind it.
+
+use crate::measure::{Health, RejectionCurve, Reliability};
+use serde::{Deserialize, Serialize};
+
+/// What was measured on rows whose targets are known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trust {
+    /// Scores of both models.
+    pub health: Health,
+    /// Confidence against accuracy; none for a regression, whose intervals are in its health.
+    pub reliability: Option<Reliability>,
+    /// Accuracy when the most uncertain rows are set aside; none for a regression.
+    pub rejection: Option<RejectionCurve>,
+}
