@@ -159,7 +159,7 @@ fn finished_explanations_become_a_gallery() {
     ok(clue().arg("report").arg(&clues).arg("--run").arg(&run));
     check(&clues.join("report.html"), 4);
     let text = fs::read_to_string(clues.join("report.html")).unwrap();
-    assert!(text.contains("δ-CLUE looked for 3"), "the method by its name");
+    assert!(text.contains("δ-CLUE tried 3"), "the method by its name");
 }
 
 #[test]

@@ -14,6 +14,9 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+/// What an experiment takes that does not say how long.
+const USUAL_SECONDS: f64 = 30.0;
+
 /// Repeat the paper's tables and figures: numbers, pictures, and a verdict on each claim.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -69,7 +72,7 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
     let mut bar = Several { bar: Bar::new(quiet), now: now.clone() };
     let mut laboratory = Laboratory::new(place, &mut bar);
     let begun = Instant::now();
-    let (mut records, mut failed) = (Vec::new(), Vec::new());
+    let (mut records, mut failed, mut carried_out) = (Vec::new(), Vec::new(), 0.0);
     for (at, (name, spec)) in experiments.iter().enumerate() {
         let folder = args.out.join(name);
         let done =
@@ -78,7 +81,10 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
             Some(record) => record.worded(spec, &folder)?,
             None => {
                 let place = format!("{}/{} {name}", at + 1, experiments.len());
-                tracing::info!("{place}{}: {}", remaining(at, experiments.len(), begun), spec.title);
+                let left = experiments[at..].iter().map(|(_, spec)| cost(spec, args.quick)).sum();
+                let time = time_left(left, carried_out, begun.elapsed().as_secs_f64());
+                tracing::info!("{place} ({time}): {}", spec.title);
+                carried_out += cost(spec, args.quick);
                 *now.lock().expect("nobody panics while naming") = place;
                 match carry_out(&mut laboratory, name, spec, args.quick, &folder) {
                     Ok(record) => record,
@@ -132,12 +138,15 @@ fn from_page(page: &Path, folder: &Path) -> String {
     }
 }
 
-fn remaining(done: usize, all: usize, begun: Instant) -> String {
-    if done == 0 {
-        return String::new();
-    }
-    let seconds = begun.elapsed().as_secs_f64() / done as f64 * (all - done) as f64;
-    format!(" (about {:.0} min left)", (seconds / 60.0).ceil())
+/// How long an experiment is said to take; in a hurry all count alike.
+fn cost(spec: &Spec, quick: bool) -> f64 {
+    if quick { 1.0 } else { spec.seconds.unwrap_or(USUAL_SECONDS) }
+}
+
+/// The time that is left for work of this cost, after so much of it took so many seconds.
+fn time_left(left: f64, done: f64, seconds: f64) -> String {
+    let pace = if done > 0.0 { seconds / done } else { 1.0 };
+    format!("about {:.0} min left", (pace * left / 60.0).ceil())
 }
 
 /// What lies in the folder of results, in the order of the paper, then what else is there by name.
@@ -208,6 +217,12 @@ impl Observer for Several {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_left_follows_the_pace_so_far() {
+        assert_eq!(time_left(600.0, 0.0, 0.0), "about 10 min left");
+        assert_eq!(time_left(600.0, 100.0, 200.0), "about 20 min left");
+    }
 
     #[test]
     fn a_page_links_to_pictures_below_it_by_the_way_there() {

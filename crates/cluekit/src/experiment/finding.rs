@@ -17,11 +17,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Of several parts: held if all of them are, not if none is.
+    /// Of several parts: held if all of them are, not if none is; without any part there is nothing that could hold.
     pub fn of(parts: impl IntoIterator<Item = Self>) -> Self {
         let parts: Vec<Self> = parts.into_iter().collect();
         match () {
-            () if parts.iter().all(|part| *part == Self::Held) => Self::Held,
+            () if !parts.is_empty() && parts.iter().all(|part| *part == Self::Held) => Self::Held,
             () if parts.iter().all(|part| *part == Self::DidNotHold) => Self::DidNotHold,
             () => Self::HeldPartly,
         }
@@ -214,6 +214,7 @@ mod tests {
         assert_eq!(Verdict::of([Held, DidNotHold]), HeldPartly);
         assert_eq!(Verdict::of([HeldPartly]), HeldPartly);
         assert_eq!(Verdict::of([DidNotHold, DidNotHold]), DidNotHold);
+        assert_eq!(Verdict::of([]), DidNotHold);
         assert_eq!(
             [0, 3, 4, 8].map(|holding| Verdict::of_share(holding, 8)),
             [DidNotHold, DidNotHold, HeldPartly, Held]

@@ -7,7 +7,7 @@ use crate::amortise::{Encoded, Limit, Scheme, Thresholds, Workshop};
 use crate::data::{Image, Samples, Targets};
 use crate::error::{Error, Result};
 use crate::explanation::Explanation;
-use crate::observer::{Observer, Progress};
+use crate::observer::Observer;
 use crate::prediction::{Prediction, predict};
 use crate::search::{
     Background, Certain, Convergence, Delta, Inputs, LatentBall, Models, Search, Weighted, usual_threshold,
@@ -20,6 +20,9 @@ use std::sync::{Arc, OnceLock};
 
 /// Above what this share of a group stays below, its rows count as uncertain when mappers are fitted.
 pub(super) const CERTAIN_SHARE: f64 = 0.95;
+
+/// Fewer rows are no group.
+const LEAST_ROWS: usize = 8;
 
 /// Models with what many experiments ask of them.
 pub struct Stage {
@@ -83,10 +86,10 @@ impl Stage {
         &self.ranked[..count.min(self.ranked.len())]
     }
 
-    /// The test rows above an uncertainty, the most uncertain first; some of the most uncertain if there are none.
+    /// The test rows above an uncertainty, the most uncertain first, but at least the eight most uncertain.
     pub fn above(&self, uncertainty: f32) -> &[usize] {
         let count = self.ranked.partition_point(|&row| self.predictions[row].uncertainty.total > uncertainty);
-        self.top(count.max(8))
+        self.top(count.max(LEAST_ROWS))
     }
 
     /// Test rows as inputs of a search.
@@ -147,11 +150,6 @@ impl<'a> Laboratory<'a> {
     /// Carries out an experiment.
     pub fn run(&mut self, spec: &Spec) -> Result<super::Finding> {
         spec.study.run(self)
-    }
-
-    /// Whether everything is small.
-    pub fn is_quick(&self) -> bool {
-        self.place.quick
     }
 
     /// Where data lie, if not at the usual place.
@@ -228,12 +226,6 @@ impl<'a> Laboratory<'a> {
         let entries = Arc::new(contest.entries(&mappers, self.observer)?);
         self.contests.insert(key, entries.clone());
         Ok(entries)
-    }
-
-    /// Tells how far a study has come that is no single search.
-    pub fn tell(&mut self, what: &str, done: usize, total: usize) {
-        let (done, total) = (done as u64, total as u64);
-        self.observer.progress(&Progress { what, done, total, loss: f64::NAN, validation: None });
     }
 }
 

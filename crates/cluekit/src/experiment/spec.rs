@@ -19,6 +19,10 @@ pub struct Spec {
     /// Why our answer differs, where it does; for a person to read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// How long it takes, about, on two cores and among all others, which share models and clues; only the estimate of
+    /// the time that is left depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
     /// How it is carried out.
     pub study: Study,
 }

@@ -42,15 +42,15 @@ pub(super) fn next_steps(
         let threshold = acceptance.threshold;
         let radius = descent.origins[input].ball.bound();
         let fact = match radius {
-            Some(radius) => format!("no clue below {threshold} within δ = {}", figures(radius.into())),
-            None => format!("no clue below {threshold} after {} steps", search.convergence.max_steps),
+            Some(radius) => format!("the search found no clue below {threshold} within δ = {}", figures(radius.into())),
+            None => format!("the search found no clue below {threshold} after {} steps", search.convergence.max_steps),
         };
         let within = nearest.filter(|distance| radius.is_none_or(|radius| *distance <= f64::from(radius)));
         let remedy = match (nearest, within) {
             (_, Some(distance)) if search.objective.has_distances() => {
                 let at = figures(distance);
                 format!(
-                    "there is one at {at}, but its distance costs more than it gains: lower --lambda-x and the like"
+                    "one lies in reach, at {at}, but its distance costs more than certainty gains: lower --lambda-x"
                 )
             }
             (_, Some(distance)) => {

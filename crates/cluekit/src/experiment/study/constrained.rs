@@ -1,13 +1,13 @@
 //! Why the ball is kept at every step and not only at the end. [Ley2022, App. B, "Constrained vs Unconstrained Search"]
 
-use super::plane::{View, circle, colour, ground, origin, panel, ways};
+use super::plane::{View, circle, ground, origin, panel, ways};
 use super::{eight, thirty};
 use crate::error::Result;
 use crate::experiment::finding::{Check, Finding, Table};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
 use crate::experiment::statistics::{figure, mean, over_inputs, percent};
 use crate::explanation::Explanation;
-use crate::report::Grid;
+use crate::report::{Grid, palette};
 use crate::search::{Background, Delta, LatentBall, Search, Starts};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ impl Constrained {
         let mut panels = Vec::new();
         for (title, search) in [("Constrained at every step", &bounded), ("Unconstrained", &free)] {
             let paths = search.paths(&stage.models(), &Background::default(), &first, Seed(self.seed))?.remove(0);
-            let plot = ways(panel(title, &ground), &paths[..paths.len().min(20)], colour(0), "clues");
+            let plot = ways(panel(title, &ground), &paths[..paths.len().min(20)], palette(0), "clues");
             panels.push(plot.with(circle(z0, self.delta)).with(origin(z0)));
         }
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }

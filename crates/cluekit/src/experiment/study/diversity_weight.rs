@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::experiment::curves::{Curve, panel};
 use crate::experiment::finding::{Check, Finding, Table, Verdict};
 use crate::experiment::laboratory::{Laboratory, Stage, delta_clue};
-use crate::experiment::statistics::{figure, percent, rank_correlation, spread_over_inputs};
+use crate::experiment::statistics::{figure, mean, percent, rank_correlation, spread_over_inputs};
 use crate::explanation::Explanation;
 use crate::report::{Axis, Grid, Plot};
 use crate::search::{DiversityTerm, Order, Weighted};
@@ -160,9 +160,7 @@ impl DiversityWeight {
 }
 
 fn spread_before(stage: &Stage, inputs: usize) -> f64 {
-    crate::experiment::statistics::mean(
-        stage.top(inputs).iter().map(|&row| f64::from(stage.predictions[row].uncertainty.total)),
-    )
+    mean(stage.top(inputs).iter().map(|&row| f64::from(stage.predictions[row].uncertainty.total)))
 }
 
 type Rows = [(usize, Vec<Point>)];

@@ -1,13 +1,13 @@
 //! All four methods in a latent plane: the paper's first figure, on real models. [Ley2022, Fig. 1]
 
-use super::plane::{View, circle, colour, dots, ground, origin, panel, point, ways};
+use super::plane::{View, circle, dots, ground, origin, panel, point, ways};
 use super::thirty;
 use crate::amortise::{Encoded, LearnFrom, Mapper, Method, Pair, Recipe, Workshop};
 use crate::error::Result;
 use crate::experiment::finding::{Check, Finding, Table};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
 use crate::experiment::statistics::{figure, mean};
-use crate::report::{Grid, Line};
+use crate::report::{Grid, Line, palette};
 use crate::search::{Background, Convergence, DiversityTerm, Search, Weighted};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ impl Methods2d {
         ] {
             let paths = search.paths(&models, &background, &inputs, seed)?.remove(0);
             let found = lab.explain(&stage, search, rows, seed)?;
-            let mut plot = ways(panel(title, &ground), &paths, colour(0), "clues").with(origin(&z0));
+            let mut plot = ways(panel(title, &ground), &paths, palette(0), "clues").with(origin(&z0));
             if search.delta == delta.delta {
                 plot = plot.with(circle(&z0, self.delta));
             }
@@ -99,9 +99,9 @@ impl Methods2d {
         for (row, set) in proposals.iter().enumerate() {
             let points = vec![point(encoded.z(row)), point(&set[0].z)];
             ends.push(points[1]);
-            plot = plot.with(Line { points, colour: Some(colour(0)), ..Line::default() });
+            plot = plot.with(Line { points, colour: Some(palette(0)), ..Line::default() });
         }
-        panels.push(plot.with(dots(ends, colour(0), "after the translation")));
+        panels.push(plot.with(dots(ends, palette(0), "after the translation")));
         let before = f64::from(stage.predictions[rows[0]].uncertainty.total);
         let found = lab.explain(&stage, &delta, rows, seed)?;
         let after = mean(found[0].clues.iter().map(|clue| f64::from(clue.uncertainty.total)));

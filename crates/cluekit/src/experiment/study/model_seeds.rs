@@ -6,7 +6,7 @@ use super::{eight, thirty, usual_lambda};
 use crate::error::Result;
 use crate::experiment::finding::{Check, Finding, Verdict};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
-use crate::experiment::statistics::{figure, spread_over_inputs};
+use crate::experiment::statistics::{figure, over_inputs, spread_over_inputs};
 use crate::search::{DiversityTerm, Weighted};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl ModelSeeds {
                     search.objective.diversity = Some(Weighted(weight, DiversityTerm::default()));
                 }
                 let found = lab.explain(&stage, &search, stage.top(self.inputs), Seed(0))?;
-                let apd = super::super::statistics::over_inputs(&found, |e| e.diversity.apd.z);
+                let apd = over_inputs(&found, |e| e.diversity.apd.z);
                 row.push((method.into(), "APD in z".to_owned(), apd));
                 row.push((
                     method.into(),

@@ -6,7 +6,7 @@ use crate::diversity::Diversity;
 use crate::error::Result;
 use crate::experiment::finding::{Check, Finding, Table, Verdict};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
-use crate::experiment::statistics::{figure, spread_over_inputs};
+use crate::experiment::statistics::{figure, mean, spread_over_inputs};
 use crate::report::{Axis, ColourMap, Heatmap, Plot};
 use crate::search::{DiversityTerm, Weighted};
 use crate::seed::Seed;
@@ -63,8 +63,7 @@ impl Objectives {
             distance: spread_over_inputs(found, |clue| clue.distance.input)[1],
         };
         let plain = measured("none (δ-CLUE)".into(), 0.0, &search(None)?);
-        let before =
-            super::super::statistics::mean(rows.iter().map(|&row| f64::from(stage.predictions[row].uncertainty.total)));
+        let before = mean(rows.iter().map(|&row| f64::from(stage.predictions[row].uncertainty.total)));
         let mut measured_rows = Vec::new();
         for metric in Diversity::ALL.into_iter().filter(|metric| metric.check_objective().is_ok()) {
             for &space in metric.spaces() {

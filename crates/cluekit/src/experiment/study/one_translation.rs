@@ -8,9 +8,9 @@ use crate::data::{Samples, Targets};
 use crate::error::Result;
 use crate::experiment::finding::{Check, Finding, Table};
 use crate::experiment::laboratory::Laboratory;
-use crate::experiment::statistics::{figure, percent};
+use crate::experiment::statistics::{figure, mean, percent};
 use crate::model::{Generative, Predictive, Predictor};
-use crate::report::{Axis, Colour, Grid, Line, Plot, Scatter};
+use crate::report::{Axis, Colour, Grid, Line, Plot, Scatter, palette};
 use crate::search::{Background, Convergence, Inputs, Models, Search, Weighted};
 use crate::seed::{Rng, Seed};
 use crate::tensor::{Tensor, log_softmax};
@@ -101,7 +101,7 @@ impl OneTranslation {
             cheapest_first(&mut sets);
             let clues: Vec<_> = sets.iter().filter_map(|set| set.first()).collect();
             let share = clues.iter().filter(|clue| clue.accepted).count() as f64 / clues.len().max(1) as f64;
-            let total = |values: Vec<f32>| super::super::statistics::mean(values.into_iter().map(f64::from));
+            let total = |values: Vec<f32>| mean(values.into_iter().map(f64::from));
             let before = total(uncertain.predictions.iter().map(|p| p.uncertainty.total).collect());
             let after = total(clues.iter().map(|clue| clue.uncertainty.total).collect());
             table.push(vec![title.into(), before.into(), after.into(), share.into()]);
@@ -127,7 +127,7 @@ impl OneTranslation {
     /// Certain points in the middle and groups of uncertain ones around them.
     fn rows(&self, models: &Models, rng: &mut Rng) -> Result<Encoded> {
         let mut x = Vec::new();
-        let mut near = |centre: [f32; 2]| centre.map(|c| c + (WIDTH * rand_distr_sample(rng)) as f32);
+        let mut near = |centre: [f32; 2]| centre.map(|c| c + (WIDTH * normal(rng)) as f32);
         for group in 0..self.groups {
             let angle = std::f32::consts::TAU * group as f32 / self.groups as f32;
             for _ in 0..self.points {
@@ -142,7 +142,8 @@ impl OneTranslation {
     }
 }
 
-fn rand_distr_sample(rng: &mut Rng) -> f64 {
+/// A draw from N(0, 1).
+fn normal(rng: &mut Rng) -> f64 {
     StandardNormal.sample(rng)
 }
 
@@ -170,5 +171,5 @@ fn panel(title: &str, all: &Encoded, uncertain: &Encoded, ends: &[Vec<f32>]) -> 
             Colour::VERMILION,
             "uncertain",
         ))
-        .with(scatter(ends.iter().map(|z| point(z)).collect(), crate::report::palette(2), "after the mapping"))
+        .with(scatter(ends.iter().map(|z| point(z)).collect(), palette(2), "after the mapping"))
 }

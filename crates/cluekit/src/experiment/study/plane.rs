@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::experiment::laboratory::Stage;
 use crate::model::Generative;
 use crate::prediction::predict;
-use crate::report::{Axis, Colour, ColourMap, Heatmap, Line, Mark, Plot, Scatter, palette};
+use crate::report::{Axis, Colour, ColourMap, Heatmap, Line, Mark, Plot, Scatter};
 use crate::tensor::{tensor, values};
 
 /// Points on each side of the ground.
@@ -105,9 +105,4 @@ pub(super) fn origin(z: &[f32]) -> Scatter {
         name: Some("z₀".into()),
         ..Scatter::default()
     }
-}
-
-/// The first colour of the palette, and the next ones.
-pub(super) fn colour(place: usize) -> Colour {
-    palette(place)
 }

@@ -7,7 +7,7 @@ use crate::experiment::finding::{Check, Finding, Table, Verdict};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
 use crate::experiment::statistics::{figure, mean, spread_over_inputs};
 use crate::measure::{MeanInterval, bootstrap_mean};
-use crate::report::{Axis, Grid, Line, Plot, Scatter};
+use crate::report::{Axis, Colour, Grid, Line, Plot, Scatter};
 use crate::search::{DiversityTerm, Weighted};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
@@ -94,7 +94,7 @@ impl Series {
                 plot = plot.with(Line {
                     points: vec![(x, low), (x, high)],
                     dots: true,
-                    colour: Some(crate::report::Colour::VERMILION),
+                    colour: Some(Colour::VERMILION),
                     ..Line::default()
                 });
             }

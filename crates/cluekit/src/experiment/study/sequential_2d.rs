@@ -1,12 +1,12 @@
 //! ∇-CLUE one candidate after another, in a latent plane. [Ley2022, App. D, "Sequential"]
 
-use super::plane::{View, circle, colour, dots, ground, origin, panel, point, ways};
+use super::plane::{View, circle, dots, ground, origin, panel, point, ways};
 use super::thirty;
 use crate::error::Result;
 use crate::experiment::finding::{Check, Finding, Table};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
 use crate::experiment::statistics::figure;
-use crate::report::Grid;
+use crate::report::{Grid, palette};
 use crate::search::{Background, DiversityTerm, Order, Weighted};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
@@ -53,10 +53,10 @@ impl Sequential2d {
             let plot = ways(
                 panel(&format!("Candidate {}", candidate + 1), &ground),
                 &paths[candidate..=candidate],
-                colour(0),
+                palette(0),
                 "its way",
             );
-            plot.with(dots(before, colour(4), "found before")).with(circle(z0, self.delta)).with(origin(z0))
+            plot.with(dots(before, palette(4), "found before")).with(circle(z0, self.delta)).with(origin(z0))
         };
         let mut table = Table::new("candidates", &["candidate", "z1", "z2", "H", "d"]);
         for (candidate, clue) in found[0].clues.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! Where schemes of starts begin, in a latent plane. [Ley2022, App. B, "Initialisation Schemes"]
 
-use super::plane::{View, circle, colour, dots, ground, origin, panel, point};
+use super::plane::{View, circle, dots, ground, origin, panel, point};
 use crate::error::Result;
 use crate::experiment::finding::{Check, Finding, Table};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
-use crate::experiment::statistics::{figure, mean};
-use crate::report::Grid;
+use crate::experiment::statistics::{class, figure, mean};
+use crate::report::{Grid, palette};
 use crate::search::{InitScheme, Starts};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
@@ -43,8 +43,7 @@ impl Starts2d {
             let found = lab.explain(&stage, &search, rows, Seed(self.seed))?;
             let (z0, clues) = (&found[0].input.z, &found[0].clues);
             for clue in clues {
-                let label = super::super::statistics::class(clue.label)
-                    .map_or(String::new(), |class| stage.classes()[class].clone());
+                let label = class(clue.label).map_or(String::new(), |class| stage.classes()[class].clone());
                 table.push(vec![
                     scheme.name().into(),
                     clue.z[0].into(),
@@ -57,7 +56,7 @@ impl Starts2d {
             let points = clues.iter().map(|clue| point(&clue.z)).collect();
             panels.push(
                 panel(scheme.name(), &ground)
-                    .with(dots(points, colour(0), "starts"))
+                    .with(dots(points, palette(0), "starts"))
                     .with(circle(z0, self.delta))
                     .with(origin(z0)),
             );

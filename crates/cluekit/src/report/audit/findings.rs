@@ -8,6 +8,7 @@ use super::tally::Tally;
 use super::{Audit, Gallery, Subject, Trust, Whereabouts};
 use crate::measure::{ClassifierHealth, PredictorHealth, Reach, RegressorHealth};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Groups and changes that a sentence names.
 const NAMED: usize = 3;
@@ -29,8 +30,8 @@ pub struct Finding {
 pub(super) fn findings(audit: &Audit) -> Vec<Finding> {
     let subject = &audit.subject;
     let mut found = Vec::new();
-    if let (Some(trust), Some(Whereabouts { tally, .. })) = (&audit.trust, &audit.uncertainty) {
-        found.push(how_good(trust, tally, subject));
+    if let (Some(trust), Some(whereabouts)) = (&audit.trust, &audit.uncertainty) {
+        found.push(how_good(trust, whereabouts, subject));
     }
     if let Some(whereabouts) = &audit.uncertainty {
         found.push(how_often_unsure(&whereabouts.tally, subject));
@@ -46,15 +47,24 @@ fn finding(question: &str, answer: String, text: String) -> Finding {
     Finding { question: question.into(), answer, text }
 }
 
-fn how_good(trust: &Trust, tally: &Tally, subject: &Subject) -> Finding {
+fn how_good(trust: &Trust, Whereabouts { tally, classes, .. }: &Whereabouts, subject: &Subject) -> Finding {
     let rows = format!("{} {} inputs", count(tally.rows), subject.split);
     match &trust.health.predictor {
         PredictorHealth::Classifier(ClassifierHealth { error, .. }) => {
             let right = percent(1.0 - error);
-            let text = format!(
+            let mut text = format!(
                 "The model is right about {right} of {rows}, and wrong about {}.",
                 count(tally.wrong.unwrap_or(0))
             );
+            // A share of right answers says little where one class is frequent, and hides the classes that suffer.
+            if let Some(largest) = classes.iter().max_by_key(|class| class.rows) {
+                let always = percent(share(largest.rows, tally.rows));
+                text += &format!(" Always answering {} would be right about {always}.", largest.name);
+            }
+            let worst = classes.iter().max_by(|a, b| a.error.total_cmp(&b.error));
+            if let Some(worst) = worst.filter(|worst| worst.error > 0.0) {
+                text += &format!(" It errs most about {}: {} of these are wrong.", worst.name, percent(worst.error));
+            }
             finding("How good is it?", right, text)
         }
         PredictorHealth::Regressor(RegressorHealth { rmse, .. }) => {
@@ -73,7 +83,7 @@ fn how_often_unsure(tally: &Tally, subject: &Subject) -> Finding {
     let mut text = format!("It is unsure about {} of them{above}.", count(tally.unsure));
     match (tally.wrong, tally.wrong_unsure) {
         (Some(wrong), Some(unsure)) if wrong > 0 && tally.unsure > 0 => {
-            text += &format!(" These hold {} of its errors", percent(share(unsure, wrong)));
+            text += &format!(" Of its errors, {} are among these", percent(share(unsure, wrong)));
         }
         _ => {}
     }
@@ -84,9 +94,11 @@ fn how_often_unsure(tally: &Tally, subject: &Subject) -> Finding {
                 amount(unsure, subject),
                 amount(sure, subject)
             ),
-            false => format!(": {} of them are wrong, and {} of the others.", percent(unsure), percent(sure)),
+            false => {
+                format!(": it is wrong about {} of them, and about {} of the others.", percent(unsure), percent(sure))
+            }
         };
-    } else if text.ends_with("errors") {
+    } else if text.ends_with("these") {
         text.push('.');
     }
     finding("How often is it unsure?", part, text)
@@ -138,13 +150,14 @@ fn which_kind(tally: &Tally) -> Option<Finding> {
     let aleatoric = tally.aleatoric_share_unsure?;
     let text = match aleatoric >= 0.5 {
         true => format!(
-            "of the uncertainty about those inputs is aleatoric: the inputs themselves are ambiguous, and more training \
-             data would not help. The other {} is epistemic: data like them would remove it.",
+            "of the uncertainty about inputs that it is unsure about is, by the model's own estimate, aleatoric: they are \
+             ambiguous, and more rows of the same kind would not help; other information about them might. The other {} is \
+             epistemic: more rows like them could lower it.",
             percent(1.0 - aleatoric)
         ),
         false => format!(
-            "of the uncertainty about those inputs is epistemic: the model has seen too little like them, and more \
-             training data would help. The other {} is aleatoric: the inputs themselves are ambiguous.",
+            "of the uncertainty about inputs that it is unsure about is, by the model's own estimate, epistemic: it has \
+             seen too little like them, and more such rows would help. The other {} is aleatoric: they are ambiguous.",
             percent(aleatoric)
         ),
     };
@@ -157,9 +170,13 @@ fn what_would_help(gallery: Option<&Gallery>, groups: Option<&Groups>, subject: 
     if let Some(gallery) = gallery {
         let (explained, all) = (gallery.explained(), gallery.cards.len());
         answer = Some(format!("{} of {}", count(explained), count(all)));
-        texts.push(
-            "of the most uncertain inputs have a nearby change, a clue, after which the model is certain.".into(),
-        );
+        let below = subject.accepted_below.map_or(String::new(), |below| {
+            format!(" (uncertainty below {}{})", figures(below, 3), subject.unit_behind())
+        });
+        texts.push(format!(
+            "of the most uncertain inputs have a clue: a plausible changed version about which the model is certain{below}."
+        ));
+        texts.extend(certain_as(gallery));
         let levers: Vec<String> = gallery
             .levers
             .iter()
@@ -167,7 +184,10 @@ fn what_would_help(gallery: Option<&Gallery>, groups: Option<&Groups>, subject: 
             .map(|lever| format!("{} ({} of {})", lever.words(), count(lever.inputs), count(lever.of)))
             .collect();
         if !levers.is_empty() {
-            texts.push(format!("What helps most often: {}.", levers.join(", ")));
+            texts.push(format!(
+                "What differs most often: {}. A clue says what the model would have to see, not what anybody should do.",
+                levers.join(", ")
+            ));
         }
     }
     let reached = groups.map_or(vec![], Groups::by_reach);
@@ -189,19 +209,45 @@ fn what_would_help(gallery: Option<&Gallery>, groups: Option<&Groups>, subject: 
     Some(finding("What would help?", answer?, texts.join(" ")))
 }
 
+/// As what explained inputs would be certain, by their cheapest clue: the most frequent first.
+fn certain_as(gallery: &Gallery) -> Option<String> {
+    let mut labels: BTreeMap<&str, usize> = BTreeMap::new();
+    for card in gallery.cards.iter().filter(|card| card.explained && !card.certain_as.is_empty()) {
+        *labels.entry(card.clues.first()?.label.as_str()).or_default() += 1;
+    }
+    let mut labels: Vec<(&str, usize)> = labels.into_iter().collect();
+    labels.sort_by_key(|(_, inputs)| std::cmp::Reverse(*inputs));
+    let named: Vec<String> =
+        labels.iter().take(NAMED).map(|(label, inputs)| format!("{label} ({})", count(*inputs))).collect();
+    (!named.is_empty()).then(|| format!("The nearest certainty is most often as {}.", named.join(", ")))
+}
+
+/// How well uncertainty spots errors, by the AUROC.
+fn spotting(auroc: f64) -> &'static str {
+    match auroc {
+        auroc if auroc >= 0.9 => "well",
+        auroc if auroc >= 0.75 => "fairly well",
+        auroc if auroc >= 0.6 => "only in part",
+        _ => "hardly",
+    }
+}
+
 fn can_it_be_trusted(trust: &Trust) -> Finding {
     let question = "Can its confidence be trusted?";
     match &trust.health.predictor {
         PredictorHealth::Classifier(ClassifierHealth { ece, auroc_errors, .. }) => {
             let spots = auroc_errors.map_or(String::new(), |auroc| {
                 format!(
-                    " Of a wrong and a right answer, the wrong one is the more uncertain in {} of cases (AUROC; half \
-                     would be blind).",
+                    " Its uncertainty points at its errors {}: of a wrong and a right answer, the wrong one is the more \
+                     uncertain in {} of cases (AUROC; 50\u{a0}% would be blind, 100\u{a0}% perfect).",
+                    spotting(auroc),
                     percent(auroc)
                 )
             });
-            let text =
-                format!("is how far its confidence and its accuracy, both in per cent, are apart on average.{spots}");
+            let text = format!(
+                "is how far its confidence is off on average: when it says 80\u{a0}%, it should be right about 80\u{a0}% \
+                 of the time.{spots}"
+            );
             finding(question, format!("{:.1}\u{a0}points", 100.0 * ece), text)
         }
         PredictorHealth::Regressor(health) => {

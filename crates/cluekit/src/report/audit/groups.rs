@@ -27,7 +27,7 @@ pub struct GroupCard {
     pub uncertain_above: f32,
     /// Means over them; none where there are none.
     pub reach: Option<Reach>,
-    /// The share that is certain without any change, as the generative model decodes it.
+    /// The share that is certain when it is redrawn only, as the generative model decodes it.
     pub certain_unchanged: Option<f64>,
     /// What changes on average in a table, the largest change first.
     pub changes: Vec<FeatureShift>,

@@ -197,14 +197,23 @@ mod tests {
         let said = |at: usize| (findings[at].answer.replace('\u{a0}', " "), findings[at].text.replace('\u{a0}', " "));
         assert_eq!(
             said(0),
-            ("75.0 %".into(), "The model is right about 75.0 % of 4 test inputs, and wrong about 1.".into())
+            (
+                "75.0 %".into(),
+                "The model is right about 75.0 % of 4 test inputs, and wrong about 1. Always answering no would be right \
+                 about 75.0 %. It errs most about yes: 100.0 % of these are wrong."
+                    .into()
+            )
         );
         let (answer, text) = said(1);
         assert_eq!(answer, "50.0 %");
-        assert!(text.contains("unsure about 2 of them (uncertainty above 0.5 nats). These hold 100.0 % of its errors"));
-        assert!(text.ends_with(": 50.0 % of them are wrong, and 0.0 % of the others."), "{text}");
+        assert!(
+            text.contains(
+                "unsure about 2 of them (uncertainty above 0.5 nats). Of its errors, 100.0 % are among these"
+            )
+        );
+        assert!(text.ends_with(": it is wrong about 50.0 % of them, and about 0.0 % of the others."), "{text}");
         assert_eq!(said(2).0, "PAY_0 = 2");
-        assert!(said(4).1.contains("What helps most often: higher LIMIT_BAL (1 of 1), lower PAY_0 (1 of 1)"));
+        assert!(said(4).1.contains("What differs most often: higher LIMIT_BAL (1 of 1), lower PAY_0 (1 of 1)"));
     }
 
     #[test]
