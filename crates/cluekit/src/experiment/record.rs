@@ -62,7 +62,7 @@ impl Record {
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
-        let mut json = serde_json::to_vec_pretty(self).map_err(|error| Error::data(error.to_string()))?;
+        let mut json = serde_json::to_vec(self).map_err(|error| Error::data(error.to_string()))?;
         json.push(b'\n');
         write_whole(&folder.join(RESULT), &json)
     }

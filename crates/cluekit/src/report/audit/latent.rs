@@ -1,6 +1,6 @@
 //! The latent space in two dimensions: codes of rows with their uncertainty, and the ways of the clues.
 
-use crate::explanation::Explanation;
+use crate::explanation::{Clue, Explanation};
 use crate::measure::PrincipalPlane;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,8 @@ pub struct Way {
     pub clue: usize,
     /// Whether it was accepted.
     pub accepted: bool,
+    /// Whether it is the cheapest of the accepted ones.
+    pub cheapest: bool,
     /// z₀ of the input.
     pub from: [f32; 2],
     /// From where the search began to the clue, some of its steps; z₀ and the clue alone where they are not known.
@@ -72,6 +74,8 @@ impl LatentMap {
         let mut ways = Vec::new();
         for (input, explanation) in explained.iter().enumerate() {
             let from = place(&explanation.input.z);
+            let cost = |(_, clue): &(usize, &Clue)| clue.cost;
+            let cheapest = explanation.accepted().min_by(|a, b| cost(a).total_cmp(&cost(b))).map(|(number, _)| number);
             for (number, clue) in explanation.clues.iter().enumerate() {
                 let end = place(&clue.z);
                 let steps = paths.get(input).and_then(|paths| paths.get(number));
@@ -84,8 +88,14 @@ impl LatentMap {
                     None => vec![from],
                 };
                 through.push(end);
-                let index = explanation.input.index;
-                ways.push(Way { index, clue: number + 1, accepted: clue.accepted, from, through });
+                ways.push(Way {
+                    index: explanation.input.index,
+                    clue: number + 1,
+                    accepted: clue.accepted,
+                    cheapest: cheapest == Some(number),
+                    from,
+                    through,
+                });
             }
         }
         Some(Self { latent, explained: plane.as_ref().map(|plane| plane.explained), points: points.collect(), ways })
@@ -105,6 +115,7 @@ mod tests {
         assert_eq!(map.ways.len(), 2);
         assert_eq!((map.ways[0].from, &map.ways[0].through), ([0.0, 0.5], &vec![[0.0, 0.5], [1.0, -1.0]]));
         assert_eq!([map.ways[0].accepted, map.ways[1].accepted], [true, false]);
+        assert_eq!([map.ways[0].cheapest, map.ways[1].cheapest], [true, false]);
     }
 
     #[test]

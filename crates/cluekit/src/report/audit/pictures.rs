@@ -197,14 +197,18 @@ fn latent_plot(map: &LatentMap, subject: &Subject) -> String {
     if !starts.is_empty() {
         plot = plot
             .with(Line {
-                points: accepted().flat_map(|way| way.through.iter().map(|&at| place(at)).chain([gap])).collect(),
+                // One way an input: all of them would hide what they lead through.
+                points: accepted()
+                    .filter(|way| way.cheapest)
+                    .flat_map(|way| way.through.iter().map(|&at| place(at)).chain([gap]))
+                    .collect(),
                 colour: Some(PALETTE[4]),
-                name: Some("ways of the searches".into()),
+                name: Some("way to the cheapest clue".into()),
                 ..Line::default()
             })
             .with(Scatter {
                 points: accepted().filter_map(|way| way.through.last()).map(|&at| place(at)).collect(),
-                radius: 2.6,
+                radius: 2.0,
                 colour: Some(PALETTE[4]),
                 name: Some("accepted clues".into()),
                 ..Scatter::default()
