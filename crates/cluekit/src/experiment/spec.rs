@@ -46,10 +46,12 @@ impl Spec {
         if let (true, Some(toml::Value::Table(study))) = (quick, table.get_mut("study")) {
             merge(study, &hurried);
         }
-        table.try_into().map_err(|problem: toml::de::Error| {
+        let spec: Self = table.try_into().map_err(|problem: toml::de::Error| {
             let words: Vec<&str> = problem.message().lines().map(str::trim).filter(|line| !line.is_empty()).collect();
             Error::file(path, words.join(" "))
-        })
+        })?;
+        spec.study.check().map_err(|problem| Error::file(path, problem))?;
+        Ok(spec)
     }
 }
 
@@ -70,6 +72,18 @@ mod tests {
         assert_eq!(study.models, ["mnist", "credit"]);
         let Study::Datasets(study) = parsed(TEXT, true).unwrap().study else { panic!() };
         assert_eq!(study.models, ["credit"]);
+    }
+
+    #[test]
+    fn a_study_of_nothing_is_refused() {
+        let error = |text: &str| parsed(text, false).unwrap_err().to_string();
+        let nothing = error(&TEXT.replace("['mnist', 'credit']", "[]"));
+        assert_eq!(nothing, "spec.toml: `models` is empty; give at least one");
+        let gallery = "title = 't'\npaper = 'p'\nclaim = 'c'\n[study]\nkind = 'class-costs'\nmodels = 'mnist'\ninputs = 8\n\
+                       count = 1\ndelta = 1.0\n";
+        assert_eq!(error(gallery), "spec.toml: `count` is 1; a set has at least 2 clues");
+        let nobody = error(&gallery.replace("inputs = 8", "inputs = 0").replace("count = 1", "count = 5"));
+        assert_eq!(nobody, "spec.toml: `inputs` is 0; give at least 1");
     }
 
     #[test]

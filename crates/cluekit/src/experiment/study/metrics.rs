@@ -95,10 +95,11 @@ pub(super) fn of_all(found: &[Explanation]) -> Vec<f64> {
 fn of_first(e: &Explanation, count: usize) -> Summary {
     let stack = |of: fn(&Clue) -> &[f32]| e.clues[..count].iter().flat_map(of).copied().collect::<Vec<f32>>();
     let (x, z, y) = (stack(|c| &c.x), stack(|c| &c.z), stack(|c| &c.probabilities));
+    let classes = e.input.probabilities.len();
     Summary::of(
         &Set { points: &x, width: e.input.x.len(), original: Some(&e.input.x) },
         &Set { points: &z, width: e.input.z.len(), original: Some(&e.input.z) },
-        Some(&Set { points: &y, width: e.input.probabilities.len(), original: None }),
+        (classes > 0).then_some(Set { points: &y, width: classes, original: None }).as_ref(),
     )
 }
 

@@ -121,6 +121,28 @@ studies! {
     ModelSeeds in model_seeds,
 }
 
+impl Study {
+    /// What is wrong with its settings, if they ask for nothing: no list may be empty, and no number of things 0.
+    pub(super) fn check(&self) -> std::result::Result<(), String> {
+        let table = toml::Table::try_from(self).map_err(|problem| problem.to_string())?;
+        for (key, value) in &table {
+            match (key.as_str(), value) {
+                (_, toml::Value::Array(list)) if list.is_empty() => {
+                    return Err(format!("`{key}` is empty; give at least one"));
+                }
+                ("count", toml::Value::Integer(count @ ..2)) => {
+                    return Err(format!("`count` is {count}; a set has at least 2 clues"));
+                }
+                ("inputs" | "groups" | "points" | "classes" | "pixels", toml::Value::Integer(0)) => {
+                    return Err(format!("`{key}` is 0; give at least 1"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The paper's number of inputs.
 fn eight() -> usize {
     8
