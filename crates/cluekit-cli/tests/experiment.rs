@@ -97,6 +97,8 @@ fn what_does_not_exist_is_said_before_anything_is_done() {
     let (code, message) = fails(&mut experiment(&folder, &[ALONE, "b-shel"]));
     assert!(code == 2 && message.contains("did you mean `b-shell`?"), "{message}");
     assert!(!folder.path().join("results").exists());
+    let (code, message) = fails(&mut experiment(&folder, &[ALONE, "all"]));
+    assert!(code == 2 && message.contains("`e-one-translation` is asked for twice"), "{message}");
     let (_, message) = fails(&mut experiment(&folder, &["nowhere.toml"]));
     assert!(message.contains("cannot read nowhere.toml"), "{message}");
     let empty = folder.path().join("empty");

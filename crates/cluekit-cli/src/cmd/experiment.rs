@@ -2,7 +2,7 @@
 
 use crate::progress::Bar;
 use crate::table::{json, table};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use cluekit::experiment::{Laboratory, NAMES, Place, Record, Spec, built_in, results_page};
 use cluekit::model::store::files::{create_folder, write_whole};
@@ -191,6 +191,13 @@ impl ExperimentArgs {
                 }
                 name => experiments.push((name.into(), built_in(name, self.quick)?)),
             }
+        }
+        let mut names: Vec<&str> = experiments.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            let problem =
+                format!("`{}` is asked for twice, and has one folder for its results; name it once", twice[0]);
+            bail!(cluekit::Error::setting("experiment", problem));
         }
         Ok(experiments)
     }

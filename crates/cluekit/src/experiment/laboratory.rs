@@ -1,6 +1,6 @@
 //! Where experiments are carried out: models that are opened once, and sets of clues that are searched once.
 
-use super::contest::{Contest, Entry, Mappers};
+use super::contest::{Contest, Entry, MAPPERS, Mappers, OTHERS};
 pub use super::models::Place;
 use super::spec::Spec;
 use crate::amortise::{Encoded, Limit, Scheme, Thresholds, Workshop};
@@ -205,6 +205,11 @@ impl<'a> Laboratory<'a> {
 
     /// What methods make of test rows above an uncertainty; mappers that are not in the run yet are fitted.
     pub fn contest(&mut self, stage: &Stage, methods: &[String], above: f32, lambda_x: f32) -> Result<Arc<Vec<Entry>>> {
+        let known = || MAPPERS.iter().map(|(name, ..)| *name).chain(OTHERS);
+        if let Some(unknown) = methods.iter().find(|name| known().all(|known| known != name.as_str())) {
+            let choices = known().collect::<Vec<_>>().join(", ");
+            return Err(Error::setting("methods", format!("`{unknown}` is not a method; choose from {choices}")));
+        }
         let key = format!("{} {above} {lambda_x} {methods:?}", stage.name);
         if let Some(entries) = self.contests.get(&key) {
             return Ok(entries.clone());

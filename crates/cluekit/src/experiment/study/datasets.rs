@@ -1,7 +1,7 @@
 //! Sizes of the datasets. [Ley2022, App. A]
 
 use crate::data::{self, DataDir, Request};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::experiment::finding::{Check, Finding, Table};
 use crate::experiment::laboratory::Laboratory;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,13 @@ impl Datasets {
     pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
         let mut table = Table::new("datasets", &["dataset", "classes", "columns", "features", "train", "test"]);
         let mut finding = Finding { seeds: vec![0], ..Finding::default() };
+        if self.models.len() != self.printed.len() {
+            let (names, sizes) = (self.models.len(), self.printed.len());
+            return Err(Error::setting(
+                "printed",
+                format!("has {sizes} sizes for {names} datasets; give one for each"),
+            ));
+        }
         for (name, printed) in self.models.iter().zip(&self.printed) {
             let dataset = data::load(&Request::new(name), None, &DataDir::locate(lab.data()))?;
             let (train, test) = (dataset.train.len(), dataset.test.len());

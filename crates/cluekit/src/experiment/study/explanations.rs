@@ -62,10 +62,10 @@ impl Explanations {
                         .below(format!("c {cost:.2}"))
                 }));
             }
-            let of = |names: &[&str]| {
-                distances.iter().filter(|(m, _)| names.contains(m)).map(|(_, d)| *d).fold(0.0, f32::max)
-            };
-            unrealistic += usize::from(of(&["input-dbm", "latent-dbm", "input-nn", "latent-nn"]) > of(&["glam-3"]));
+            let of = |name: &str| distances.iter().find(|(method, _)| *method == name).map(|(_, d)| *d);
+            let farther = |baseline: &str| of(baseline).zip(of("glam-3")).is_some_and(|(far, near)| far > near);
+            let baselines = ["input-dbm", "latent-dbm", "input-nn", "latent-nn"];
+            unrealistic += usize::from(baselines.into_iter().any(farther));
             shown.push(TileRow { name: String::new(), tiles });
         }
         let caption = "H uncertainty, d distance from the input, c = H + λ d cost.";

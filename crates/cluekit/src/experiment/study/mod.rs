@@ -126,6 +126,10 @@ impl Study {
     pub(super) fn check(&self) -> std::result::Result<(), String> {
         let table = toml::Table::try_from(self).map_err(|problem| problem.to_string())?;
         for (key, value) in &table {
+            let numbers = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+            if numbers.iter().any(|number| number.as_float().is_some_and(|number| !number.is_finite())) {
+                return Err(format!("`{key}` must hold finite numbers"));
+            }
             match (key.as_str(), value) {
                 (_, toml::Value::Array(list)) if list.is_empty() => {
                     return Err(format!("`{key}` is empty; give at least one"));
