@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "title = 't'\npaper = 'p'\nclaim = 'c'\n[study]\nkind = 'datasets'\nmodels = ['mnist', 'credit']\n\
-                        [quick]\nmodels = ['credit']\n";
+                        printed = [[2, 1], [2, 1]]\n[quick]\nmodels = ['credit']\n";
 
     fn parsed(text: &str, quick: bool) -> Result<Spec> {
         Spec::parse(text, Path::new("spec.toml"), quick)
