@@ -188,6 +188,9 @@ fn what_cannot_be_audited_or_reported_is_said_with_the_remedy() {
     assert!(report(&document).contains("format 99"));
     fs::write(&document, "{\"subject\": {}, \"format\": 1}").unwrap();
     assert!(report(&document).contains("make it again"));
+    fs::write(&document, "{\"subject\": {\"run\": \"mo").unwrap();
+    let cut_short = report(&document);
+    assert!(cut_short.contains("report.json") && cut_short.contains("make it again"), "{cut_short}");
     fs::write(&document, "nonsense").unwrap();
     assert!(report(&document).contains("report.json"));
 }

@@ -44,7 +44,10 @@ pub fn run(args: ReportArgs) -> Result<ExitCode> {
     let document = found(&args.path)?;
     let text = fs::read_to_string(&document).with_context(|| format!("cannot read {}", document.display()))?;
     let reading = || format!("reading {}", document.display());
-    let is_audit = serde_json::from_str::<Kind>(&text).with_context(reading)?.subject.is_some();
+    let kind: Kind = serde_json::from_str(&text)
+        .map_err(|problem| Error::data(format!("this is no whole JSON document: {problem}; make it again")))
+        .with_context(reading)?;
+    let is_audit = kind.subject.is_some();
     let audit = match is_audit {
         true => Audit::from_json(&text).with_context(reading)?,
         false => gallery(&text, args.run.as_deref(), &document).with_context(reading)?,
