@@ -64,6 +64,33 @@ fn a_finished_experiment_is_not_repeated_and_a_broken_one_is() {
 }
 
 #[test]
+fn a_page_shows_only_what_belongs_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = || fs::read_to_string(folder.path().join("results/RESULTS.md")).unwrap();
+    let mine = folder.path().join("mine.toml");
+    let text =
+        "title = 'Mine'\npaper = 'none'\nclaim = 'c'\n[study]\nkind = 'one-translation'\ngroups = 4\npoints = 20\n";
+    fs::write(&mine, text).unwrap();
+    ok(&mut experiment(&folder, &[ALONE, "--quick"]));
+    ok(&mut experiment(&folder, &[mine.to_str().unwrap()]));
+    assert!(page().contains("## Mine") && !page().contains(ALONE), "a quick result beside a whole one: {}", page());
+    ok(&mut experiment(&folder, &[ALONE]));
+    assert!(page().contains("## Mine") && page().contains(ALONE), "{}", page());
+
+    let clash = folder.path().join(format!("{ALONE}.toml"));
+    fs::write(&clash, text).unwrap();
+    let (code, message) = fails(&mut experiment(&folder, &[clash.to_str().unwrap()]));
+    assert!(code == 1 && message.contains("give the file another name"), "{message}");
+}
+
+#[test]
+fn the_experiment_that_the_docs_show_can_be_read() {
+    let docs = include_str!("../../../docs/experiments.md");
+    let shown = docs.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    cluekit::experiment::Spec::parse(shown, Path::new("docs"), false).unwrap();
+}
+
+#[test]
 fn the_same_seed_gives_the_same_tables_and_pictures() {
     let runs = [(); 2].map(|()| {
         let folder = tempfile::tempdir().unwrap();
@@ -123,6 +150,28 @@ fn other_models_under_the_name_of_an_experiments_own_are_left_alone() {
         "{message}"
     );
     assert_eq!(common::files_of(&run), before);
+}
+
+#[test]
+fn a_result_of_other_models_is_not_taken_for_these() {
+    let Some(data) = data() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let name = "fig-8-weight-credit";
+    let record = folder.path().join("results").join(name).join("result.json");
+    let again = || {
+        ok(experiment(&folder, &[name, "--quick"]).arg("--data").arg(&data));
+        fs::metadata(&record).unwrap().modified().unwrap()
+    };
+    let first = again();
+    assert_eq!(again(), first, "the same models give the same result");
+    let written: Value = serde_json::from_slice(&fs::read(&record).unwrap()).unwrap();
+    let hashes = written["models"]["credit"].as_object().unwrap();
+    assert!(hashes.contains_key("predictor.safetensors") && hashes.contains_key("generative.safetensors"));
+    let other =
+        fs::read_to_string(&record).unwrap().replacen(hashes["predictor.safetensors"].as_str().unwrap(), "0", 1);
+    fs::write(&record, other).unwrap();
+    assert_ne!(again(), first);
+    assert_eq!(serde_json::from_slice::<Value>(&fs::read(&record).unwrap()).unwrap()["models"], written["models"]);
 }
 
 #[test]

@@ -70,13 +70,15 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
     let place = Place { runs: args.runs.clone(), data: args.data.clone(), quick: args.quick };
     let now = Arc::new(Mutex::new(String::new()));
     let mut bar = Several { bar: Bar::new(quiet), now: now.clone() };
-    let mut laboratory = Laboratory::new(place, &mut bar);
+    let mut laboratory = Laboratory::new(place.clone(), &mut bar);
     let begun = Instant::now();
     let (mut records, mut failed, mut carried_out) = (Vec::new(), Vec::new(), 0.0);
     for (at, (name, spec)) in experiments.iter().enumerate() {
         let folder = args.out.join(name);
-        let done =
-            if args.repeat { None } else { Record::read(&folder)?.filter(|record| record.answers(spec, args.quick)) };
+        let done = match args.repeat {
+            true => None,
+            false => Record::read(&folder)?.filter(|record| args.answers(record, spec, &place)),
+        };
         let record = match done {
             Some(record) => record.worded(spec, &folder)?,
             None => {
@@ -105,7 +107,8 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
     }
     let page = args.page.clone().unwrap_or_else(|| args.out.join("RESULTS.md"));
     let pictures = from_page(&page, &args.out);
-    write_whole(&page, results_page(&all_records(&args.out)?, Some(&pictures)).as_bytes())?;
+    let shown = args.shown(&experiments, &failed, &place)?;
+    write_whole(&page, results_page(&shown, Some(&pictures)).as_bytes())?;
     match args.json {
         true => out.write_all(&json(&Document { experiments: records })?)?,
         false => writeln!(out, "\n{} ({:.0} s)", page.display(), begun.elapsed().as_secs_f64())?,
@@ -149,8 +152,8 @@ fn time_left(left: f64, done: f64, seconds: f64) -> String {
     format!("about {:.0} min left", (pace * left / 60.0).ceil())
 }
 
-/// What lies in the folder of results, in the order of the paper, then what else is there by name.
-fn all_records(folder: &Path) -> Result<Vec<Record>> {
+/// The names of the results that may lie in a folder, in the order of the paper, then what else is there by name.
+fn names_of_results(folder: &Path) -> Result<Vec<String>> {
     let mut others: Vec<String> = std::fs::read_dir(folder)
         .with_context(|| format!("reading {}", folder.display()))?
         .filter_map(Result::ok)
@@ -159,9 +162,7 @@ fn all_records(folder: &Path) -> Result<Vec<Record>> {
         .filter(|name| !NAMES.contains(&name.as_str()))
         .collect();
     others.sort();
-    let names = NAMES.iter().map(ToString::to_string).chain(others);
-    let records = names.map(|name| Ok(Record::read(&folder.join(name))?)).collect::<Result<Vec<_>>>()?;
-    Ok(records.into_iter().flatten().collect())
+    Ok(NAMES.iter().map(ToString::to_string).chain(others).collect())
 }
 
 fn list(quick: bool) -> Result<String> {
@@ -187,7 +188,15 @@ impl ExperimentArgs {
                     let path = Path::new(path);
                     let text = std::fs::read_to_string(path).map_err(cluekit::Error::reading(path))?;
                     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                    experiments.push((stem, Spec::parse(&text, path, self.quick)?));
+                    let spec = Spec::parse(&text, path, self.quick)?;
+                    if NAMES.contains(&stem.as_str()) && spec.study != built_in(&stem, self.quick)?.study {
+                        let problem = format!(
+                            "has the name of an experiment of the paper but other settings, and `{stem}` has one folder \
+                             for its results; give the file another name"
+                        );
+                        bail!(cluekit::Error::file(path, problem));
+                    }
+                    experiments.push((stem, spec));
                 }
                 name => experiments.push((name.into(), built_in(name, self.quick)?)),
             }
@@ -200,6 +209,37 @@ impl ExperimentArgs {
             bail!(cluekit::Error::setting("experiment", problem));
         }
         Ok(experiments)
+    }
+
+    /// Whether a record is what carrying out `spec` now would give.
+    fn answers(&self, record: &Record, spec: &Spec, place: &Place) -> bool {
+        record.answers(spec, self.quick) && place.has(&record.models)
+    }
+
+    /// The results in --out that belong on one page: of these models, of this version, all quick or none.
+    fn shown(&self, experiments: &[(String, Spec)], failed: &[&str], place: &Place) -> Result<Vec<Record>> {
+        let (mut shown, mut others) = (Vec::new(), Vec::new());
+        for name in names_of_results(&self.out)? {
+            let Some(record) = Record::read(&self.out.join(&name))? else { continue };
+            let asked = experiments.iter().find(|(asked, _)| *asked == name).map(|(_, spec)| spec.clone());
+            // What is neither asked for nor the paper's can only be asked for as it was.
+            let spec = match asked {
+                Some(spec) => spec,
+                None if NAMES.contains(&name.as_str()) => built_in(&name, self.quick)?,
+                None => record.spec.clone(),
+            };
+            match !failed.contains(&name.as_str()) && self.answers(&record, &spec, place) {
+                true => shown.push(record),
+                false => others.push(name),
+            }
+        }
+        if !others.is_empty() {
+            let which = others.join(", ");
+            tracing::warn!(
+                "left off the page, since settings, models or version were others, or it failed now: {which}"
+            );
+        }
+        Ok(shown)
     }
 }
 

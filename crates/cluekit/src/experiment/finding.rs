@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Whether a claim holds with our models.
@@ -166,7 +167,12 @@ pub struct Finding {
     pub checks: Vec<Check>,
     /// The seeds that it was carried out with.
     pub seeds: Vec<u64>,
+    /// The models that it was carried out with, and the hashes of their files.
+    pub models: Models,
 }
+
+/// Models by their names in `models.toml`, with the hashes of their files.
+pub type Models = BTreeMap<String, BTreeMap<String, String>>;
 
 impl Finding {
     /// The verdict on the claim.

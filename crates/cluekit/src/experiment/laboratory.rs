@@ -14,7 +14,7 @@ use crate::search::{
 };
 use crate::seed::Seed;
 use crate::studio::Studio;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -45,6 +45,8 @@ pub struct Laboratory<'a> {
     place: Place,
     observer: &'a mut dyn Observer,
     stages: BTreeMap<String, Arc<Stage>>,
+    /// The models that the present experiment has asked for.
+    used: BTreeSet<String>,
     found: BTreeMap<String, Arc<Vec<Explanation>>>,
     contests: BTreeMap<String, Arc<Vec<Entry>>>,
 }
@@ -144,12 +146,22 @@ impl Stage {
 impl<'a> Laboratory<'a> {
     /// An empty laboratory.
     pub fn new(place: Place, observer: &'a mut dyn Observer) -> Self {
-        Self { place, observer, stages: BTreeMap::new(), found: BTreeMap::new(), contests: BTreeMap::new() }
+        Self {
+            place,
+            observer,
+            stages: BTreeMap::new(),
+            used: BTreeSet::new(),
+            found: BTreeMap::new(),
+            contests: BTreeMap::new(),
+        }
     }
 
     /// Carries out an experiment.
     pub fn run(&mut self, spec: &Spec) -> Result<super::Finding> {
-        spec.study.run(self)
+        self.used.clear();
+        let finding = spec.study.run(self)?;
+        let hashes = |name: &String| (name.clone(), self.stages[name].studio.hashes.clone());
+        Ok(super::Finding { models: self.used.iter().map(hashes).collect(), ..finding })
     }
 
     /// Where data lie, if not at the usual place.
@@ -164,6 +176,7 @@ impl<'a> Laboratory<'a> {
 
     /// The models called `name`; they are trained if they are not there yet.
     pub fn stage(&mut self, name: &str) -> Result<Arc<Stage>> {
+        self.used.insert(name.into());
         if let Some(stage) = self.stages.get(name) {
             return Ok(stage.clone());
         }

@@ -20,7 +20,7 @@ mod statistics;
 mod study;
 
 pub use catalogue::{NAMES, built_in};
-pub use finding::{Cell, Check, Finding, Table, Verdict};
+pub use finding::{Cell, Check, Finding, Models, Table, Verdict};
 pub use laboratory::{Laboratory, Place, Stage};
 pub use record::Record;
 pub use results::results_page;

@@ -1,5 +1,6 @@
 //! The models that experiments are carried out with: trained once, kept in run folders, continued if they were broken off.
 
+use super::finding::Models;
 use crate::data::{self, DataDir, Request};
 use crate::error::{Error, Result};
 use crate::model::pipeline::train_run;
@@ -9,6 +10,7 @@ use crate::observer::Observer;
 use crate::seed::Seed;
 use crate::studio::Studio;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What `experiments/models.toml` says.
@@ -73,6 +75,18 @@ impl Place {
             train_run(&folder, &record, &dataset, observer)?;
         }
         Ok(Studio::open(folder.path(), self.data.as_deref())?.unconstrained())
+    }
+
+    /// Whether these models, by the hashes of their files, are those that `run.toml` says lie here; what does not lie
+    /// here could be.
+    pub fn has(&self, models: &Models) -> bool {
+        let same = |(name, hashes): (&String, &BTreeMap<String, String>)| {
+            let folder = RunFolder::at(self.folder(name));
+            let lie_here =
+                |now: &BTreeMap<String, String>| hashes.iter().all(|(file, hash)| now.get(file) == Some(hash));
+            !folder.exists() || folder.record().is_ok_and(|record| lie_here(&record.hashes))
+        };
+        models.iter().all(same)
     }
 
     /// Where models lie.

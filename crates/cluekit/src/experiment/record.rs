@@ -1,6 +1,6 @@
 //! What remains of an experiment: `result.json`, a CSV for each table, an SVG for each picture.
 
-use super::finding::{Check, Finding, Table, Verdict};
+use super::finding::{Check, Finding, Models, Table, Verdict};
 use super::spec::Spec;
 use crate::error::{Error, Result};
 use crate::model::store::files::{create_folder, write_whole};
@@ -27,6 +27,8 @@ pub struct Record {
     pub checks: Vec<Check>,
     /// Where randomness came from.
     pub seeds: Vec<u64>,
+    /// The models, with the hashes of their files.
+    pub models: Models,
     /// How long it took, models that had to be trained first included.
     pub seconds: f64,
     /// The names of the pictures.
@@ -53,6 +55,7 @@ impl Record {
             verdict: finding.verdict(),
             checks: finding.checks.clone(),
             seeds: finding.seeds.clone(),
+            models: finding.models.clone(),
             seconds,
             pictures: finding.pictures.iter().map(|(name, _)| name.clone()).collect(),
             tables: finding.tables.clone(),

@@ -80,6 +80,7 @@ mod tests {
             verdict,
             checks: vec![Check::new("a | b", verdict, "1 → 2")],
             seeds: vec![0, 1, 2, 3],
+            models: Default::default(),
             seconds: 100.0,
             pictures: vec!["figure".into()],
             tables: vec![],
