@@ -84,6 +84,21 @@ mod tests {
         assert_eq!(error(gallery), "spec.toml: `count` is 1; a set has at least 2 clues");
         let nobody = error(&gallery.replace("inputs = 8", "inputs = 0").replace("count = 1", "count = 5"));
         assert_eq!(nobody, "spec.toml: `inputs` is 0; give at least 1");
+        let weights = |weights: &str| {
+            let text = gallery.replace("class-costs", "diversity-weight").replace("count = 1", "count = 5");
+            parsed(&format!("{text}weights = {weights}\nexpect = ['every-metric-grows']\n"), false)
+        };
+        assert!(weights("[0.0, 1.0]").is_ok());
+        let error = weights("[1.0, 2.0]").unwrap_err().to_string();
+        assert!(error.contains("`weights` must begin with 0"), "{error}");
+        assert!(weights("[0.0]").is_err(), "nothing to compare with");
+        let seeds = |seeds: &str| {
+            let text = gallery.replace("class-costs", "seeds").replace("count = 1", "count = 5");
+            parsed(&format!("{text}diversity = 1.0\nseeds = {seeds}\n"), false)
+        };
+        assert!(seeds("[0, 1, 2]").is_ok());
+        let error = seeds("[0, 1, 1]").unwrap_err().to_string();
+        assert!(error.contains("`seeds` must be at least 3 different ones"), "{error}");
     }
 
     #[test]

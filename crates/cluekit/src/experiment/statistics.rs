@@ -56,9 +56,11 @@ pub(super) fn entropy<K: Ord>(keys: impl IntoIterator<Item = K>) -> f64 {
     counts.values().map(share).map(|p| -p * p.ln()).sum::<f64>() + 0.0
 }
 
-/// Spearman's rank correlation; not a number where one of both never changes.
+/// Spearman's rank correlation of the pairs that are finite; not a number where one of both never changes.
 pub(super) fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
-    let (a, b) = (ranks(a), ranks(b));
+    let finite = a.iter().zip(b).filter(|(a, b)| a.is_finite() && b.is_finite());
+    let (a, b): (Vec<f64>, Vec<f64>) = finite.map(|(&a, &b)| (a, b)).unzip();
+    let (a, b) = (ranks(&a), ranks(&b));
     let (mean_a, mean_b) = (mean(a.iter().copied()), mean(b.iter().copied()));
     let products =
         |x: &[f64], mx: f64, y: &[f64], my: f64| x.iter().zip(y).map(|(x, y)| (x - mx) * (y - my)).sum::<f64>();
@@ -139,6 +141,8 @@ mod tests {
         assert!((rank_correlation(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]) + 1.0).abs() < 1e-12);
         assert_eq!(ranks(&[5.0, 1.0, 5.0]), [1.5, 0.0, 1.5]);
         assert!(rank_correlation(&[1.0, 2.0], &[1.0, 1.0]).is_nan());
+        let missing = rank_correlation(&[1.0, 2.0, 3.0], &[f64::NAN, 5.0, 4.0]);
+        assert!((missing + 1.0).abs() < 1e-12, "what is missing has no rank");
     }
 
     #[test]

@@ -63,6 +63,7 @@ impl Constrained {
                     .map(|c| f64::from(c.uncertainty.total)),
             )
         };
+        let [bounded_inside, free_inside] = [kept(&sets[0]), kept(&sets[1])];
         let mut table = Table::new("searches", &["search", "inside the ball", "H of what lies inside"]);
         for (name, found) in ["constrained", "unconstrained"].iter().zip(&sets) {
             table.push(vec![(*name).into(), inside(found).into(), kept(found).into()]);
@@ -78,19 +79,16 @@ impl Constrained {
         }
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
             .check(Check::that(
-                "without the constraint many solutions leave the ball",
-                inside(&sets[1]) < 0.7,
+                "without the constraint more solutions leave the ball than stay",
+                inside(&sets[1]) < 0.5,
                 format!("{} stay inside", percent(inside(&sets[1]))),
             ))
             .check(Check::that("with it none has to be rejected", inside(&sets[0]) > 0.9999, percent(inside(&sets[0]))))
             .check(Check::that(
                 "what stays inside is no worse",
-                kept(&sets[0]) <= kept(&sets[1]) + 0.02,
-                format!(
-                    "mean H inside {} constrained, {} unconstrained",
-                    figure(kept(&sets[0])),
-                    figure(kept(&sets[1]))
-                ),
+                // Where everything has left the ball, anything inside is better.
+                free_inside.is_nan() || bounded_inside <= free_inside + 0.02,
+                format!("mean H inside {} constrained, {} unconstrained", figure(bounded_inside), figure(free_inside)),
             ))
             .table(table)
             .picture(

@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 /// A clue this near to the surface of the ball lies on it.
 const ON_SHELL: f32 = 0.999;
 
+/// Of the inputs' uncertainty, what counts as a little.
+const A_LITTLE: f64 = 0.1;
+
 /// Variants, radii, and what is shown of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -88,10 +91,16 @@ pub enum Expectation {
     BestUncertaintyFalls,
     /// All clues do, on average.
     MeanUncertaintyFalls,
-    /// Clues get farther away.
-    DistanceRises,
-    /// A weight on distance brings clues nearer for little uncertainty.
+    /// The nearest clues get farther away.
+    BestDistanceRises,
+    /// All clues do, on average.
+    MeanDistanceRises,
+    /// A weight on distance brings the nearest clues nearer, and the best ones stay certain.
+    DistanceWeightHelpsTheBest,
+    /// A weight on distance brings clues nearer for little uncertainty, on average.
     DistanceWeightHelps,
+    /// The two losses differ more in the mean distance than in that of the nearest clue.
+    GapIsLargerOnAverage,
     /// Random starts give more certain clues than paths to neighbours.
     RandomBeatsPaths,
     /// The worst clues are as bad as none.
@@ -212,12 +221,18 @@ impl Quantity {
     /// The panel of this quantity, a line for each variant.
     pub(super) fn panel<'a>(self, variants: impl Iterator<Item = (&'a str, &'a [Point])>) -> Plot {
         let mut curves = Vec::new();
-        for (name, points) in variants {
+        let variants: Vec<_> = variants.collect();
+        for &(name, points) in &variants {
             let x: Vec<f64> = points.iter().map(|point| point.delta).collect();
             let values: Vec<Vec<f64>> = points.iter().map(|point| self.of(point)).collect();
-            let names: &[&str] = if values[0].len() == 3 { &["least", "mean", "greatest"] } else { &[name] };
-            for (place, name) in names.iter().enumerate() {
-                curves.push(Curve::new(*name, &x, values.iter().map(|values| values[place])));
+            let parts: &[&str] = if values[0].len() == 3 { &["least", "mean", "greatest"] } else { &[""] };
+            for (place, &part) in parts.iter().enumerate() {
+                let name = match part {
+                    "" => name.into(),
+                    part if variants.len() == 1 => part.into(),
+                    part => format!("{name}, {part}"),
+                };
+                curves.push(Curve::new(name, &x, values.iter().map(|values| values[place])));
             }
         }
         let plot = panel(self.title(), Axis::new("δ"), self.axis(), curves);
@@ -258,7 +273,8 @@ impl DeltaSweep {
     }
 }
 
-type Sweeps<'a> = [(&'a Variant, Vec<Point>)];
+type Sweep<'a> = (&'a Variant, Vec<Point>);
+type Sweeps<'a> = [Sweep<'a>];
 
 impl Expectation {
     fn checks(self, sweeps: &Sweeps, before: f64) -> Vec<Check> {
@@ -283,12 +299,33 @@ impl Expectation {
         let by_start =
             || pairs(&|v| v.init == InitScheme::RandomRadius, &|a, b| a.lambda_x.total_cmp(&b.lambda_x).is_eq());
         let average = |points: &[Point], of: &dyn Fn(&Point) -> f64| mean(points.iter().map(of));
+        let weight_helps = |place: usize| -> Vec<Check> {
+            let which = ["the best", "clues"][place];
+            let check = |((a, with), (_, without)): (&Sweep, &Sweep)| {
+                let nearer = average(with, &|p| p.distance[place]) / average(without, &|p| p.distance[place]);
+                let [h, h0] = [with, without].map(|points| average(points, &|p| p.uncertainty[place]));
+                let cheap = h - h0 <= A_LITTLE * before;
+                Check::new(
+                    format!("weighing distance brings {which} nearer for little uncertainty ({})", a.name),
+                    Verdict::of([nearer < 1.0, cheap].map(Verdict::from_bool)),
+                    format!(
+                        "d × {}; H {} instead of {}, of {} before",
+                        figure(nearer),
+                        figure(h),
+                        figure(h0),
+                        figure(before)
+                    ),
+                )
+            };
+            by_distance().into_iter().map(check).collect()
+        };
         match self {
             Self::BestUncertaintyFalls => {
                 trend("the best clue gets more certain with δ", false, &|p| p.uncertainty[0])
             }
             Self::MeanUncertaintyFalls => trend("clues get more certain with δ", false, &|p| p.uncertainty[1]),
-            Self::DistanceRises => trend("clues get farther away with δ", true, &|p| p.distance[1]),
+            Self::BestDistanceRises => trend("the nearest clue gets farther away with δ", true, &|p| p.distance[0]),
+            Self::MeanDistanceRises => trend("clues get farther away with δ", true, &|p| p.distance[1]),
             Self::LabelsRise => trend("more labels are found with δ", true, &|p| p.labels),
             Self::ShellFalls => {
                 let at_first = |(variant, points): &(&Variant, Vec<Point>)| {
@@ -300,31 +337,32 @@ impl Expectation {
                 checks.extend(trend("fewer clues lie on the shell as δ grows", false, &|p| p.shell));
                 checks
             }
-            Self::DistanceWeightHelps => by_distance()
+            Self::DistanceWeightHelps => weight_helps(1),
+            Self::DistanceWeightHelpsTheBest => weight_helps(0),
+            Self::GapIsLargerOnAverage => by_distance()
                 .into_iter()
                 .map(|((a, with), (_, without))| {
-                    let nearer = average(with, &|p| p.distance[1]) / average(without, &|p| p.distance[1]);
-                    let [h, h0] = [with, without].map(|points| average(points, &|p| p.uncertainty[1]));
-                    let cheap = h - h0 <= 0.1 * before;
-                    Check::new(
-                        format!("weighing distance brings clues nearer for little uncertainty ({})", a.name),
-                        Verdict::of([Verdict::from_bool(nearer < 1.0), Verdict::from_bool(cheap)]),
-                        format!(
-                            "mean d × {}; mean H {} instead of {}, of {} before",
-                            figure(nearer),
-                            figure(h),
-                            figure(h0),
-                            figure(before)
-                        ),
-                    )
+                    let gap =
+                        |place: usize| average(without, &|p| p.distance[place]) - average(with, &|p| p.distance[place]);
+                    let says = format!("the losses differ more on average than at best ({})", a.name);
+                    let figures = format!("in mean distance by {}, in the least by {}", figure(gap(1)), figure(gap(0)));
+                    Check::that(says, gap(1) > gap(0), figures)
                 })
                 .collect(),
             Self::DistanceWeightStaysInside => by_distance()
                 .into_iter()
                 .map(|((a, with), (_, without))| {
                     let [r, r0] = [with, without].map(|points| average(points, &|p| p.latent[1]));
-                    let says = format!("weighing distance keeps clues nearer to z₀ ({})", a.name);
-                    Check::that(says, r < r0, format!("mean ρ {} instead of {}", figure(r), figure(r0)))
+                    let [on, on0] = [with, without].map(|points| average(points, &|p| p.shell));
+                    let says = format!("weighing distance leaves more clues inside, nearer to z₀ ({})", a.name);
+                    let figures = format!(
+                        "on the shell {} instead of {}, mean ρ {} instead of {}",
+                        percent(on),
+                        percent(on0),
+                        figure(r),
+                        figure(r0)
+                    );
+                    Check::new(says, Verdict::of([on < on0, r < r0].map(Verdict::from_bool)), figures)
                 })
                 .collect(),
             Self::RandomBeatsPaths => by_start()

@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 /// Beyond so many clues a determinant is next to nothing and its logarithm is shown.
 const MOST_FOR_DETERMINANTS: usize = 20;
 
+/// A rank correlation with λ_D from which on a metric follows it.
+const A_TREND: f64 = 0.9;
+
 /// Weights, steps of spreading, and the order of the search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -91,6 +94,14 @@ impl Point {
 }
 
 impl DiversityWeight {
+    /// What is wrong with its settings.
+    pub(super) fn check(&self) -> std::result::Result<(), String> {
+        match self.weights[..] {
+            [0.0, _, ..] => Ok(()),
+            _ => Err("`weights` must begin with 0 and go on, since the others are compared with it".into()),
+        }
+    }
+
     pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
         let stage = lab.stage(&self.models)?;
         let mut rows = Vec::new();
@@ -177,7 +188,7 @@ impl Expectation {
                 let values: Vec<f64> = first.iter().map(|point| point.metrics[place]).collect();
                 direction * rank_correlation(&weights, &values)
             };
-            let holds: Vec<usize> = shown.iter().copied().filter(|place| correlation(place) >= 0.5).collect();
+            let holds: Vec<usize> = shown.iter().copied().filter(|place| correlation(place) >= A_TREND).collect();
             let text = |&place: &usize| {
                 format!("{} {} → {}", MEASURES[place].name, figure(zero.metrics[place]), figure(last.metrics[place]))
             };
@@ -187,7 +198,7 @@ impl Expectation {
             Self::EveryMetricGrows => {
                 let (count, text) = following(1.0);
                 let says = "diversity grows with λ_D by almost every metric";
-                let almost = Verdict::of_share(count + 1, shown.len().max(count + 1));
+                let almost = Verdict::of_share(count, shown.len());
                 Check::new(
                     says,
                     if count + 1 >= shown.len() { Verdict::Held } else { almost },

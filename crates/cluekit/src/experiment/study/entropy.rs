@@ -17,6 +17,8 @@ use std::collections::BTreeSet;
 const MOST_MODES: usize = 10;
 /// The share of the final entropy from which on it is saturated.
 const SATURATED: f64 = 0.95;
+/// More clues than anybody would look through one by one.
+const MANY: usize = 20;
 
 /// Radii and numbers of clues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,6 +118,7 @@ impl Entropy {
         let ratio = mean(series.iter().map(|one| one.labels[half - 1] / Series::last(&one.labels)));
         let needed: Vec<String> =
             series.iter().map(|one| format!("δ {}: {}", one.delta, one.saturated_at(counts))).collect();
+        let largest = series.last().map_or(0, |one| one.saturated_at(counts));
         let mut checks = vec![
             rises("the entropy of labels rises with δ", &delta, &labels),
             Check::new(
@@ -132,6 +135,11 @@ impl Entropy {
                     self.count,
                     needed.join(", ")
                 ),
+            ),
+            Check::that(
+                format!("that takes many clues, {MANY} at least, in the largest ball"),
+                largest >= MANY,
+                format!("{largest} clues"),
             ),
         ];
         if self.modes {

@@ -51,6 +51,9 @@ pub enum Against {
     Method,
 }
 
+/// How much of itself a quantity on a plateau may still change.
+const PLATEAU: f64 = 0.05;
+
 /// A metric in a space, by name.
 pub(super) struct Measure {
     pub name: &'static str,
@@ -173,7 +176,14 @@ impl Metrics {
                         format!("{} → {}", figure(first), figure(last)),
                     )
                 });
-                up.into_iter().chain(down).chain(flat).collect()
+                let entropy = row(place("label entropy"));
+                let [first, half, last] = [0, entropy.len() / 2, entropy.len() - 1].map(|place| entropy[place]);
+                let plateau = Check::that(
+                    "label entropy rises, and hardly changes in the second half",
+                    last > first && (half - last).abs() <= PLATEAU * last,
+                    format!("{} → {} → {}", figure(first), figure(half), figure(last)),
+                );
+                up.into_iter().chain(down).chain(flat).chain([plateau]).collect()
             }
             Against::Method => {
                 let bounded = |(i, measure): (usize, &Measure)| {

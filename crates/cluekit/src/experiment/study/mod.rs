@@ -122,7 +122,8 @@ studies! {
 }
 
 impl Study {
-    /// What is wrong with its settings, if they ask for nothing: no list may be empty, and no number of things 0.
+    /// What is wrong with its settings, if they ask for nothing: no list may be empty, no number of things 0, and what
+    /// is compared must be there.
     pub(super) fn check(&self) -> std::result::Result<(), String> {
         let table = toml::Table::try_from(self).map_err(|problem| problem.to_string())?;
         for (key, value) in &table {
@@ -143,7 +144,11 @@ impl Study {
                 _ => {}
             }
         }
-        Ok(())
+        match self {
+            Self::DiversityWeight(study) => study.check(),
+            Self::Seeds(study) => study.check(),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -11,6 +11,10 @@ use crate::report::{Axis, Colour, Grid, Line, Plot, Scatter};
 use crate::search::{DiversityTerm, Weighted};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Fewer seeds tell nothing of their spread.
+const LEAST_SEEDS: usize = 3;
 
 /// Which seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,8 +54,8 @@ impl Series {
     /// The standard deviation over seeds as a share of the mean.
     pub fn variation(&self) -> f64 {
         let average = mean(self.values.iter().copied());
-        let variance = mean(self.values.iter().map(|v| (v - average).powi(2)));
-        variance.sqrt() / average.abs()
+        let squares: f64 = self.values.iter().map(|v| (v - average).powi(2)).sum();
+        (squares / (self.values.len() as f64 - 1.0)).sqrt() / average.abs()
     }
 
     pub fn table(series: &[Self]) -> Table {
@@ -105,6 +109,17 @@ impl Series {
 }
 
 impl Seeds {
+    /// What is wrong with its settings.
+    pub(super) fn check(&self) -> std::result::Result<(), String> {
+        let distinct: BTreeSet<u64> = self.seeds.iter().copied().collect();
+        match distinct.len() >= LEAST_SEEDS && distinct.len() == self.seeds.len() {
+            true => Ok(()),
+            false => {
+                Err(format!("`seeds` must be at least {LEAST_SEEDS} different ones, to tell anything of their spread"))
+            }
+        }
+    }
+
     pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
         let stage = lab.stage(&self.models)?;
         let mut series: Vec<Series> = Vec::new();

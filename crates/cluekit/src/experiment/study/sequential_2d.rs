@@ -61,7 +61,7 @@ impl Sequential2d {
         let mut table = Table::new("candidates", &["candidate", "z1", "z2", "H", "d"]);
         for (candidate, clue) in found[0].clues.iter().enumerate() {
             let numbers = [clue.z[0], clue.z[1], clue.uncertainty.total, clue.distance.input];
-            table.push([vec![candidate.into()], numbers.map(Into::into).to_vec()].concat());
+            table.push([vec![(candidate + 1).into()], numbers.map(Into::into).to_vec()].concat());
         }
         let (apart, together) = (found[0].diversity.apd.z, plain[0].diversity.apd.z);
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }

@@ -4,11 +4,14 @@ use super::plane::{View, circle, dots, ground, origin, panel, point};
 use crate::error::Result;
 use crate::experiment::finding::{Check, Finding, Table};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
-use crate::experiment::statistics::{class, figure, mean};
+use crate::experiment::statistics::{class, distinct_labels, figure, mean};
 use crate::report::{Grid, palette};
 use crate::search::{InitScheme, Starts};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
+
+/// How near a mean of some hundred draws is to what is expected.
+const NEAR: f64 = 0.05;
 
 /// The schemes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,10 +70,34 @@ impl Starts2d {
                 inside,
                 format!("mean distance from z₀ {} r", figure(radius)),
             ));
+            checks.push(match expected_radius(scheme) {
+                Some(expected) => Check::that(
+                    format!("{} begins at {} r on average", scheme.name(), figure(expected)),
+                    (radius - expected).abs() < NEAR,
+                    format!("{} r", figure(radius)),
+                ),
+                None => Check::that(
+                    format!("{} begins on the way to several classes", scheme.name()),
+                    distinct_labels(clues) > 2,
+                    format!("starts of {} labels", distinct_labels(clues)),
+                ),
+            });
         }
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
             .checks(checks)
             .table(table)
             .picture("figure", Grid::new("Where searches begin", 2, panels).to_svg()))
+    }
+}
+
+/// The mean of a random radius in the plane, as a share of r; none for paths.
+///
+/// S1: ½. S3: |N(0, ¼)| cut off at 1, σ √(2/π) (1 − e⁻²) / erf(√2) with σ = ½. S4: ∫ ρ · 2ρ dρ = ⅔.
+fn expected_radius(scheme: InitScheme) -> Option<f64> {
+    match scheme {
+        InitScheme::RandomRadius => Some(0.5),
+        InitScheme::GaussianRadius => Some(0.3614),
+        InitScheme::UniformBall => Some(2.0 / 3.0),
+        InitScheme::NearestPath | InitScheme::ClassPath => None,
     }
 }

@@ -71,11 +71,12 @@ impl Translations {
             Ok(codes.chunks_exact(codes.len() / rows.len()).map(<[f32]>::to_vec).collect())
         };
         let shifts: Vec<usize> = (0..=self.pixels).collect();
+        let judged = SHIFT.min(self.pixels);
         let x: Vec<f64> = shifts.iter().map(|&shift| shift as f64).collect();
         let mut table =
             Table::new("shifts", &["direction", "space", "norm", "pixels", "share of the distance to nothing"]);
         let mut panels = Vec::new();
-        let mut at_five = Vec::new();
+        let mut at_judged = Vec::new();
         for (direction, right, down) in DIRECTIONS {
             let mut curves = Vec::new();
             let inputs = self.inputs.min(stage.test().len());
@@ -110,7 +111,7 @@ impl Translations {
                             share.into(),
                         ]);
                     }
-                    at_five.push((format!("{norm_name} in {name}, {direction}"), means[SHIFT.min(self.pixels)]));
+                    at_judged.push((format!("{norm_name} in {name}, {direction}"), means[judged]));
                     curves.push(Curve::new(format!("{norm_name} in {name}"), &x, means));
                 }
             }
@@ -118,11 +119,11 @@ impl Translations {
                 panel(direction, Axis::new("pixels"), Axis::new("share of the distance to an empty image"), curves);
             panels.push(plot.with(Reference { course: Course::Horizontal(1.0), name: None }));
         }
-        let least = at_five.iter().min_by(|a, b| a.1.total_cmp(&b.1)).expect("there are distances");
-        let most = at_five.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("there are distances");
+        let least = at_judged.iter().min_by(|a, b| a.1.total_cmp(&b.1)).expect("there are distances");
+        let most = at_judged.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("there are distances");
         let check = Check::that(
             format!(
-                "moved by {SHIFT} pixels, an image is about as far from itself as from nothing, by either norm in either space"
+                "moved by {judged} pixels, an image is about as far from itself as from nothing, by either norm in either space"
             ),
             least.1 >= 0.8,
             format!("between {} ({}) and {} ({})", figure(least.1), least.0, figure(most.1), most.0),
