@@ -29,8 +29,8 @@ const USUAL_SECONDS: f64 = 30.0;
 Each experiment gets a folder in --out: result.json with every number and the verdict, a CSV for each table,
 an SVG for each picture. RESULTS.md beside them sums up what is there: claim, figures, verdict, seeds, time.
 Models are trained when they are first needed and kept in --runs, where they are found again. An experiment
-that is done is not repeated unless its settings have changed or --repeat is given, so a run that was broken
-off goes on where it stopped.")]
+that is done is not repeated unless its settings or models have changed or --repeat is given, so a run that
+was broken off goes on where it stopped.")]
 pub struct ExperimentArgs {
     /// Names of experiments, paths of TOML files, `all`, or `list`.
     #[arg(required = true, value_name = "NAME")]
