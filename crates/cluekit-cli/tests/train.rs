@@ -33,6 +33,20 @@ fn another_seed_writes_other_weights() {
 }
 
 #[test]
+fn a_run_killed_while_it_was_begun_can_be_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
+    ok(&mut train(&whole, &[]));
+    let record = std::fs::read_to_string(whole.join("run.toml")).unwrap();
+    let begun = record.split("[hashes]").next().unwrap();
+    assert!(begun.len() < record.len(), "a finished run has hashes");
+    std::fs::create_dir(&broken).unwrap();
+    std::fs::write(broken.join("run.toml"), begun).unwrap();
+    ok(train(&broken, &[]).arg("--resume"));
+    assert!(files_of(&whole) == files_of(&broken));
+}
+
+#[test]
 fn a_run_killed_again_and_again_ends_with_the_bytes_of_an_unbroken_one() {
     for kind in ["bayesian", "ensemble", "dropout"] {
         let folder = tempfile::tempdir().unwrap();

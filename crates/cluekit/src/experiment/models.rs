@@ -59,10 +59,10 @@ impl Place {
             if let Some(difference) = folder.differs_from(&record, &dataset.schema)? {
                 return Err(other(difference));
             }
-        } else {
-            if let Some(found) = folder.occupied_by() {
-                return Err(other(format!("there is {found}, but no run.toml")));
-            }
+        } else if let Some(found) = folder.occupied_by() {
+            return Err(other(format!("there is {found}, but no run.toml")));
+        }
+        if !folder.exists() || folder.record()?.hashes.is_empty() {
             folder.begin(&record, &dataset.schema)?;
         }
         if let (Some(shared), false) = (recipe(name, self.quick)?.predictor, folder.has_predictor()) {

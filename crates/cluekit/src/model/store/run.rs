@@ -128,7 +128,8 @@ impl RunFolder {
                 self.check_hash(name)?;
             }
         }
-        let before = self.schema()?;
+        // A run that was broken off while it was begun has none yet.
+        let before = if self.file(SCHEMA).exists() { self.schema()? } else { schema.clone() };
         if before.without_constraints() != schema.without_constraints() {
             return Ok(Some("schema.toml differs".into()));
         }
@@ -148,10 +149,12 @@ impl RunFolder {
     }
 
     /// Begins a run: creates the folder and writes what is known before training.
+    ///
+    /// `run.toml` comes first, since it makes the folder a run that can be resumed, at whatever moment it is broken off.
     pub fn begin(&self, record: &Record, schema: &Schema) -> Result<()> {
         create_folder(&self.path)?;
-        write_whole(&self.file(SCHEMA), schema.to_toml()?.as_bytes())?;
-        self.write_record(record)
+        self.write_record(record)?;
+        write_whole(&self.file(SCHEMA), schema.to_toml()?.as_bytes())
     }
 
     /// Ends a run: notes the hashes of its files and removes the checkpoint.
