@@ -18,9 +18,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// Above what this share of a group stays below, its rows count as uncertain when mappers are fitted.
-pub(super) const CERTAIN_SHARE: f64 = 0.95;
-
 /// Fewer rows are no group.
 const LEAST_ROWS: usize = 8;
 
@@ -125,10 +122,10 @@ impl Stage {
         Ok(self.rows.get().expect("it was just set"))
     }
 
-    /// Who counts as uncertain, and who as certain, where mappers are fitted.
+    /// Who counts as uncertain, and who as certain, where mappers are fitted: either one or the other.
     pub fn thresholds(&self) -> Thresholds {
         Thresholds {
-            uncertain_above: Limit::Quantile(CERTAIN_SHARE),
+            uncertain_above: Limit::Value(self.threshold),
             certain_below: Limit::Value(self.threshold),
             kind: Search::clue().accept_by,
         }

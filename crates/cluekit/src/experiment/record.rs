@@ -10,6 +10,9 @@ use std::path::Path;
 /// The file that says that an experiment is done.
 const RESULT: &str = "result.json";
 
+/// Raised whenever a study asks, measures or judges otherwise than before, so that older records do not count.
+const REVISION: u32 = 2;
+
 /// A finished experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -17,6 +20,8 @@ pub struct Record {
     pub name: String,
     /// The version of cluekit that it was carried out with.
     pub version: String,
+    /// The revision of the studies.
+    pub revision: u32,
     /// Whether it was done in a hurry: small models, few clues.
     pub quick: bool,
     /// What was asked, every setting included.
@@ -50,6 +55,7 @@ impl Record {
         let record = Self {
             name: name.into(),
             version: env!("CARGO_PKG_VERSION").into(),
+            revision: REVISION,
             quick,
             spec: spec.clone(),
             verdict: finding.verdict(),
@@ -99,7 +105,8 @@ impl Record {
 
     /// Whether it answers what is asked now.
     pub fn answers(&self, spec: &Spec, quick: bool) -> bool {
-        self.spec.study == spec.study && self.quick == quick && self.version == env!("CARGO_PKG_VERSION")
+        let now = (env!("CARGO_PKG_VERSION"), REVISION, quick);
+        self.spec.study == spec.study && (self.version.as_str(), self.revision, self.quick) == now
     }
 }
 
@@ -124,6 +131,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(folder.path().join("rows.csv")).unwrap(), "name,count\nmnist,60000\n");
         assert!(record.answers(&spec, false) && !record.answers(&spec, true));
         assert!(!record.answers(&built_in("b-shell", false).unwrap(), false));
+        assert!(!Record { revision: REVISION - 1, ..record.clone() }.answers(&spec, false));
         let said_otherwise = Spec { title: "Other words".into(), ..spec.clone() };
         let worded = record.clone().worded(&said_otherwise, folder.path()).unwrap();
         assert!(worded.answers(&spec, false) && worded.seconds == record.seconds);

@@ -75,6 +75,7 @@ mod tests {
         Record {
             name: "a-datasets".into(),
             version: "0".into(),
+            revision: 0,
             quick: false,
             spec: built_in("a-datasets", false).unwrap(),
             verdict,

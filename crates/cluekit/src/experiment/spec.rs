@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "title = 't'\npaper = 'p'\nclaim = 'c'\n[study]\nkind = 'datasets'\nmodels = ['mnist', 'credit']\n\
-                        printed = [[2, 1], [2, 1]]\n[quick]\nmodels = ['credit']\n";
+                        printed = [[2, 1], [2, 1]]\ndimensions = [3, 4]\n[quick]\nmodels = ['credit']\n";
 
     fn parsed(text: &str, quick: bool) -> Result<Spec> {
         Spec::parse(text, Path::new("spec.toml"), quick)
@@ -92,6 +92,19 @@ mod tests {
         let error = weights("[1.0, 2.0]").unwrap_err().to_string();
         assert!(error.contains("`weights` must begin with 0"), "{error}");
         assert!(weights("[0.0]").is_err(), "nothing to compare with");
+        let spread = weights("[0.0, 1.0]\nspreads = [0]").is_ok();
+        assert!(spread, "one spread is enough where spreads are not compared");
+        let sweep = |expect: &str| {
+            let text = "title = 't'\npaper = 'p'\nclaim = 'c'\n[study]\nkind = 'delta-sweep'\nmodels = 'mnist'\ncount = 5\n\
+                        deltas = [1.0]\nvariants = [{ name = 'a', lambda_x = 0.0, init = 'random-radius' }]\n\
+                        show = ['labels']\n";
+            parsed(&format!("{text}expect = ['{expect}']\n"), false)
+        };
+        assert!(sweep("labels-rise").is_ok());
+        for (expect, differ) in [("distance-weight-helps", "lambda_x"), ("random-beats-paths", "init")] {
+            let error = sweep(expect).unwrap_err().to_string();
+            assert!(error.contains("compares variants") && error.contains(differ), "{error}");
+        }
         let seeds = |seeds: &str| {
             let text = gallery.replace("class-costs", "seeds").replace("count = 1", "count = 5");
             parsed(&format!("{text}diversity = 1.0\nseeds = {seeds}\n"), false)

@@ -77,13 +77,31 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(rank).collect()
 }
 
-/// From a rank correlation with what is varied to a verdict: 0.9 is a trend, 0.5 the most of one.
+/// A rank correlation with what is varied that is a trend.
+const A_TREND: f64 = 0.9;
+/// And one that is the most of a trend.
+const MOST_OF_A_TREND: f64 = 0.5;
+
+/// From a rank correlation to a verdict.
 fn trend(correlation: f64) -> Verdict {
     match () {
-        () if correlation >= 0.9 => Verdict::Held,
-        () if correlation >= 0.5 => Verdict::HeldPartly,
+        () if correlation >= A_TREND => Verdict::Held,
+        () if correlation >= MOST_OF_A_TREND => Verdict::HeldPartly,
         () => Verdict::DidNotHold,
     }
+}
+
+/// Whether several things follow what they should, by their rank correlations with it: held if all do but a few
+/// exceptions, partly if at least half do for the most part.
+pub(super) fn all_follow(correlations: &[f64], exceptions: usize) -> (Verdict, String) {
+    let from = |limit: f64| correlations.iter().filter(|&&correlation| correlation >= limit).count();
+    let (firmly, mostly, all) = (from(A_TREND), from(MOST_OF_A_TREND), correlations.len());
+    let verdict = match () {
+        () if firmly > 0 && firmly + exceptions >= all => Verdict::Held,
+        () if mostly > 0 && 2 * mostly >= all => Verdict::HeldPartly,
+        () => Verdict::DidNotHold,
+    };
+    (verdict, format!("rank correlation of {A_TREND} for {firmly} of {all}, of {MOST_OF_A_TREND} for {mostly}"))
 }
 
 /// Checks that `y` rises with `x`.
@@ -143,6 +161,16 @@ mod tests {
         assert!(rank_correlation(&[1.0, 2.0], &[1.0, 1.0]).is_nan());
         let missing = rank_correlation(&[1.0, 2.0, 3.0], &[f64::NAN, 5.0, 4.0]);
         assert!((missing + 1.0).abs() < 1e-12, "what is missing has no rank");
+    }
+
+    #[test]
+    fn several_things_follow_if_each_does() {
+        assert_eq!(all_follow(&[1.0, 0.9], 0).0, Verdict::Held);
+        assert_eq!(all_follow(&[1.0, 0.6, -0.2], 0).0, Verdict::HeldPartly);
+        assert_eq!(all_follow(&[1.0, 1.0, -0.2], 1).0, Verdict::Held);
+        assert_eq!(all_follow(&[1.0, -0.1, f64::NAN], 0).0, Verdict::DidNotHold);
+        assert_eq!(all_follow(&[], 1).0, Verdict::DidNotHold);
+        assert_eq!(all_follow(&[0.7], 0).1, "rank correlation of 0.9 for 0 of 1, of 0.5 for 1");
     }
 
     #[test]

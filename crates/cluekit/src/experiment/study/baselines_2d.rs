@@ -4,9 +4,10 @@ use super::glam::class_of;
 use super::plane::{View, dots, ground, panel, point};
 use crate::amortise::{Encoded, LearnFrom, Method, Pair, Recipe, Workshop};
 use crate::error::Result;
-use crate::experiment::finding::{Check, Finding, Table};
+use crate::experiment::finding::{Check, Finding, Table, Verdict};
 use crate::experiment::laboratory::Laboratory;
-use crate::experiment::statistics::{figure, mean};
+use crate::experiment::statistics::{figure, mean, percent};
+use crate::explanation::{Clue, Label};
 use crate::report::{Colour, Grid, Line, Scatter, palette};
 use crate::search::Background;
 use crate::seed::Seed;
@@ -53,12 +54,13 @@ impl Baselines2d {
             .fold(0.5, f64::max);
         let ground = ground(&stage, View::around(&mid, far / 1.25))?;
         let mut panels = Vec::new();
-        let mut table = Table::new("baselines", &["method", "H before", "H after", "latent distance"]);
-        let before = mean(rows.iter().map(|&row| f64::from(stage.predictions[row].uncertainty.total)));
-        let mut after = Vec::new();
-        for (method, title) in
-            [(Method::LatentDbm, "Latent difference of means"), (Method::LatentNn, "Nearest certain neighbour")]
-        {
+        let mut table = Table::new("baselines", &["method", "H", "of the class", "latent distance"]);
+        let mut outcomes = Vec::new();
+        for (method, title) in [
+            (Method::Reconstruction, "Only redrawn"),
+            (Method::LatentDbm, "Latent difference of means"),
+            (Method::LatentNn, "Nearest certain neighbour"),
+        ] {
             let fitted = workshop.fit(
                 &Recipe::new(method, LearnFrom::Data),
                 &[Pair::of_classes(Some(class), Some(class))],
@@ -68,8 +70,13 @@ impl Baselines2d {
             let clues = prepared.certify(&proposals)?;
             let h = mean(clues.iter().flatten().map(|clue| f64::from(clue.uncertainty.total)));
             let moved = mean(clues.iter().flatten().map(|clue| f64::from(clue.distance.latent)));
-            table.push(vec![title.into(), before.into(), h.into(), moved.into()]);
-            after.push((title, h));
+            let of_class = |clue: &&Clue| clue.label == Label::Class(class);
+            let kept = clues.iter().flatten().filter(of_class).count() as f64 / rows.len() as f64;
+            table.push(vec![title.into(), h.into(), kept.into(), moved.into()]);
+            outcomes.push((title, h, kept));
+            if method == Method::Reconstruction {
+                continue;
+            }
             let green = palette(2);
             let mut plot = panel(title, &ground).with(Scatter {
                 points: certain.clone(),
@@ -92,11 +99,19 @@ impl Baselines2d {
                 "uncertain test points",
             )));
         }
-        let checks = after.iter().map(|(title, h)| {
-            Check::that(
-                format!("{title} lowers the uncertainty"),
-                *h < before,
-                format!("H {} → {}", figure(before), figure(*h)),
+        let (_, before, kept_before) = outcomes[0];
+        let checks = outcomes[1..].iter().map(|(title, h, kept)| {
+            Check::new(
+                format!("{title}: more certain than what is only redrawn, and more often a {}", self.class),
+                Verdict::of([*h < before, *kept > kept_before].map(Verdict::from_bool)),
+                format!(
+                    "H {} → {}; a {} {} → {}",
+                    figure(before),
+                    figure(*h),
+                    self.class,
+                    percent(kept_before),
+                    percent(*kept)
+                ),
             )
         });
         Ok(Finding { seeds: vec![0], ..Finding::default() }

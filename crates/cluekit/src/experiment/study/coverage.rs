@@ -63,6 +63,7 @@ impl Coverage {
         let whole = e.diversity.coverage.x;
         let ink: Vec<usize> = (0..e.input.x.len()).filter(|&i| e.input.x[i] >= INK).collect();
         let gone = ink.iter().filter(|&&i| -removed[i] >= 0.5 * e.input.x[i]).count() as f64 / ink.len().max(1) as f64;
+        let fresh = (0..e.input.x.len()).filter(|&i| e.input.x[i] < INK && e.input.x[i] + added[i] >= INK).count();
         let name = |clue: &Clue| class(clue.label).map_or(String::new(), |class| stage.classes()[class].clone());
         let changes = |values: Vec<f32>| Tile::new(Content::Changes(values, 0.8));
         let row = |title: &str, first: Tile, of: &dyn Fn(&Clue) -> Tile, last: Tile| TileRow {
@@ -118,9 +119,9 @@ impl Coverage {
                 format!("{} of its ink", percent(gone)),
             ))
             .check(Check::that(
-                "they add in many places",
-                plus > minus,
-                format!("{} against {}", figure(plus), figure(minus)),
+                "they add in many places: more of them than the input has ink in",
+                fresh > ink.len(),
+                format!("{fresh} empty pixels get ink, the input has {}", ink.len()),
             ))
             .table(table)
             .picture("figure", tiles(&Tiles { title: &title, caption, side: 72.0, rows }, stage.image()?)))

@@ -15,20 +15,22 @@ pub struct Datasets {
     /// Numbers of rows to train and to test on that the paper prints.
     #[serde(default)]
     pub printed: Vec<[usize; 2]>,
+    /// Numbers of features that the paper prints.
+    #[serde(default)]
+    pub dimensions: Vec<usize>,
 }
 
 impl Datasets {
     pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
         let mut table = Table::new("datasets", &["dataset", "classes", "columns", "features", "train", "test"]);
         let mut finding = Finding { seeds: vec![0], ..Finding::default() };
-        if self.models.len() != self.printed.len() {
-            let (names, sizes) = (self.models.len(), self.printed.len());
-            return Err(Error::setting(
-                "printed",
-                format!("has {sizes} sizes for {names} datasets; give one for each"),
-            ));
+        for (key, given) in [("printed", self.printed.len()), ("dimensions", self.dimensions.len())] {
+            if self.models.len() != given {
+                let problem = format!("has {given} sizes for {} datasets; give one for each", self.models.len());
+                return Err(Error::setting(key, problem));
+            }
         }
-        for (name, printed) in self.models.iter().zip(&self.printed) {
+        for ((name, printed), &dimension) in self.models.iter().zip(&self.printed).zip(&self.dimensions) {
             let dataset = data::load(&Request::new(name), None, &DataDir::locate(lab.data()))?;
             let (train, test) = (dataset.train.len(), dataset.test.len());
             let schema = &dataset.schema;
@@ -42,11 +44,17 @@ impl Datasets {
                 train.into(),
                 test.into(),
             ]);
-            finding = finding.check(Check::that(
-                format!("{name} has {} rows to train and {} to test on", printed[0], printed[1]),
-                [train, test] == *printed,
-                format!("{train} and {test}"),
-            ));
+            finding = finding
+                .check(Check::that(
+                    format!("{name} has {} rows to train and {} to test on", printed[0], printed[1]),
+                    [train, test] == *printed,
+                    format!("{train} and {test}"),
+                ))
+                .check(Check::that(
+                    format!("an input of {name} has {dimension} features"),
+                    features == dimension,
+                    format!("{features}"),
+                ));
         }
         Ok(finding.table(table))
     }

@@ -19,6 +19,14 @@ const ON_SHELL: f32 = 0.999;
 
 /// Of the inputs' uncertainty, what counts as a little.
 const A_LITTLE: f64 = 0.1;
+/// Clues are much nearer if their distance is at most this share of what it was.
+const MUCH_NEARER: f64 = 0.8;
+/// Two numbers of labels are similar if the lower is at least this share of the higher.
+const SIMILAR: f64 = 0.9;
+/// Mostly one label.
+const MOSTLY_ONE: f64 = 1.5;
+/// ρ is close to δ from this share of it on.
+const CLOSE: f64 = 0.9;
 
 /// Variants, radii, and what is shown of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,10 +115,16 @@ pub enum Expectation {
     WorstAreBad,
     /// More labels are found.
     LabelsRise,
+    /// At the smallest δ there is mostly one label.
+    OneLabelAtFirst,
     /// Random starts find the most labels.
     RandomFindsMoreLabels,
+    /// With and without a weight on distance about as many labels are found.
+    LossesFindAsMany,
     /// At small δ almost all clues lie on the surface, at large δ fewer.
     ShellFalls,
+    /// At every δ more clues lie on the surface than inside, and ρ is close to δ.
+    MoreOnTheShell,
     /// A weight on distance keeps clues nearer to z₀.
     DistanceWeightStaysInside,
 }
@@ -244,6 +258,37 @@ impl Quantity {
 }
 
 impl DeltaSweep {
+    /// What is wrong with its settings: an expectation about pairs of variants needs such a pair.
+    pub(super) fn check(&self) -> std::result::Result<(), String> {
+        let is_there = |differ: &dyn Fn(&Variant, &Variant) -> bool| {
+            self.variants.iter().any(|a| self.variants.iter().any(|b| differ(a, b)))
+        };
+        let losses = is_there(&|a, b| a.lambda_x > 0.0 && b.lambda_x <= 0.0 && a.init == b.init);
+        let starts = is_there(&|a, b| {
+            let same = a.lambda_x.total_cmp(&b.lambda_x).is_eq();
+            same && a.init == InitScheme::RandomRadius && b.init != InitScheme::RandomRadius
+        });
+        for expectation in &self.expect {
+            let missing = match expectation {
+                Expectation::DistanceWeightHelpsTheBest
+                | Expectation::DistanceWeightHelps
+                | Expectation::GapIsLargerOnAverage
+                | Expectation::LossesFindAsMany
+                | Expectation::DistanceWeightStaysInside
+                    if !losses =>
+                {
+                    "`lambda_x`, 0 in one of them"
+                }
+                Expectation::RandomBeatsPaths | Expectation::RandomFindsMoreLabels if !starts => {
+                    "`init`, `random-radius` in one of them"
+                }
+                _ => continue,
+            };
+            return Err(format!("`expect` compares variants, and no two of them differ in nothing but {missing}"));
+        }
+        Ok(())
+    }
+
     pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
         let stage = lab.stage(&self.models)?;
         let mut sweeps = Vec::new();
@@ -306,8 +351,8 @@ impl Expectation {
                 let [h, h0] = [with, without].map(|points| average(points, &|p| p.uncertainty[place]));
                 let cheap = h - h0 <= A_LITTLE * before;
                 Check::new(
-                    format!("weighing distance brings {which} nearer for little uncertainty ({})", a.name),
-                    Verdict::of([nearer < 1.0, cheap].map(Verdict::from_bool)),
+                    format!("weighing distance brings {which} much nearer for little uncertainty ({})", a.name),
+                    Verdict::of([nearer <= MUCH_NEARER, cheap].map(Verdict::from_bool)),
                     format!(
                         "d × {}; H {} instead of {}, of {} before",
                         figure(nearer),
@@ -369,8 +414,16 @@ impl Expectation {
                 .into_iter()
                 .map(|((a, random), (b, paths))| {
                     let [h, h0] = [random, paths].map(|points| average(points, &|p| p.uncertainty[0]));
+                    let [d, d0] = [random, paths].map(|points| average(points, &|p| p.distance[0]));
                     let says = format!("{} gives better clues than {}", a.name, b.name);
-                    Check::that(says, h < h0, format!("least H, mean over δ: {} against {}", figure(h), figure(h0)))
+                    let figures = format!(
+                        "mean over δ: least H {} against {}, least d {} against {}",
+                        figure(h),
+                        figure(h0),
+                        figure(d),
+                        figure(d0)
+                    );
+                    Check::new(says, Verdict::of([h < h0, d < d0].map(Verdict::from_bool)), figures)
                 })
                 .collect(),
             Self::RandomFindsMoreLabels => by_start()
@@ -381,11 +434,40 @@ impl Expectation {
                     Check::that(says, n > n0, format!("mean over δ: {} against {}", figure(n), figure(n0)))
                 })
                 .collect(),
+            Self::OneLabelAtFirst => sweeps
+                .iter()
+                .map(|(variant, points)| {
+                    let labels = points.first().map_or(f64::NAN, |p| p.labels);
+                    let says = format!("at the smallest δ there is mostly one label ({})", variant.name);
+                    Check::that(says, labels < MOSTLY_ONE, format!("{} on average", figure(labels)))
+                })
+                .collect(),
+            Self::LossesFindAsMany => by_distance()
+                .into_iter()
+                .map(|((a, with), (b, without))| {
+                    let [n, n0] = [with, without].map(|points| average(points, &|p| p.labels));
+                    let says = format!("{} and {} find about as many labels", a.name, b.name);
+                    let figures = format!("mean over δ: {} and {}", figure(n), figure(n0));
+                    Check::that(says, n.min(n0) >= SIMILAR * n.max(n0), figures)
+                })
+                .collect(),
+            Self::MoreOnTheShell => sweeps
+                .iter()
+                .map(|(variant, points)| {
+                    let most = points.iter().filter(|p| p.shell > 0.5).count();
+                    let near = points.iter().filter(|p| p.latent[1] >= CLOSE * p.delta).count();
+                    let parts = [most, near].map(|count| Verdict::of_share(count, points.len()));
+                    let says =
+                        format!("more clues lie on the shell than inside, and ρ is close to δ ({})", variant.name);
+                    let all = points.len();
+                    Check::new(says, Verdict::of(parts), format!("at {most} and at {near} of {all} radii"))
+                })
+                .collect(),
             Self::WorstAreBad => sweeps
                 .iter()
                 .map(|(variant, points)| {
                     let last = points.last().expect("there is a radius");
-                    let bad = last.uncertainty[2] > 0.5 * before && last.distance[2] > 1.2 * last.distance[1];
+                    let bad = [last.uncertainty[2] > 0.5 * before, last.distance[2] > 1.2 * last.distance[1]];
                     let says = format!("the worst of many clues are uncertain and far away ({})", variant.name);
                     let [_, h, worst] = last.uncertainty;
                     let figures = format!(
@@ -397,7 +479,7 @@ impl Expectation {
                         figure(last.distance[2]),
                         figure(last.distance[1])
                     );
-                    Check::that(says, bad, figures)
+                    Check::new(says, Verdict::of(bad.map(Verdict::from_bool)), figures)
                 })
                 .collect(),
         }

@@ -1,12 +1,14 @@
 //! What the weight λ_D of the diversity does, alone and with starts that are spread first. [Ley2022, Fig. on ∇-CLUE, App. D]
 
-use super::metrics::{MEASURES, of_all};
+use super::metrics::{MEASURES, means, of_all, of_first};
 use super::{eight, thirty};
 use crate::error::Result;
 use crate::experiment::curves::{Curve, panel};
 use crate::experiment::finding::{Check, Finding, Table, Verdict};
 use crate::experiment::laboratory::{Laboratory, Stage, delta_clue};
-use crate::experiment::statistics::{figure, mean, percent, rank_correlation, spread_over_inputs};
+use crate::experiment::statistics::{
+    all_follow, falls, figure, mean, percent, rank_correlation, rises, spread_over_inputs,
+};
 use crate::explanation::Explanation;
 use crate::report::{Axis, Grid, Plot};
 use crate::search::{DiversityTerm, Order, Weighted};
@@ -16,8 +18,10 @@ use serde::{Deserialize, Serialize};
 /// Beyond so many clues a determinant is next to nothing and its logarithm is shown.
 const MOST_FOR_DETERMINANTS: usize = 20;
 
-/// A rank correlation with λ_D from which on a metric follows it.
-const A_TREND: f64 = 0.9;
+/// So many times the clues are looked through for what fewer, held apart, have.
+const MORE: usize = 5;
+/// Measures that cannot shrink with the number of clues, so that numbers of clues can be compared by them.
+const GROWING: [&str; 4] = ["coverage in x", "coverage in z", "prediction coverage", "distinct labels"];
 
 /// Weights, steps of spreading, and the order of the search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,6 +74,10 @@ pub enum Expectation {
     SpreadingCosts,
     /// Both H and diversity are better at λ_D = 0.
     NothingIsGained,
+    /// To be as diverse, δ-CLUE needs more clues.
+    FewerCluesAreEnough,
+    /// d falls where ρ does.
+    DistancesGoTogether,
     /// Clues move towards the centre of the ball.
     MovesToTheCentre,
 }
@@ -96,8 +104,10 @@ impl Point {
 impl DiversityWeight {
     /// What is wrong with its settings.
     pub(super) fn check(&self) -> std::result::Result<(), String> {
+        let spread = [Expectation::SpreadingHelps, Expectation::SpreadingCosts];
         match self.weights[..] {
-            [0.0, _, ..] => Ok(()),
+            [0.0, _, ..] if self.spreads.len() > 1 || !spread.iter().any(|one| self.expect.contains(one)) => Ok(()),
+            [0.0, _, ..] => Err("`expect` compares starts that are spread, and `spreads` has one value alone".into()),
             _ => Err("`weights` must begin with 0 and go on, since the others are compared with it".into()),
         }
     }
@@ -124,7 +134,8 @@ impl DiversityWeight {
                 table.push([vec![(*spread).into(), weight.into()], numbers.collect()].concat());
             }
         }
-        let checks: Vec<Check> = self.expect.iter().map(|expectation| expectation.check(self, &rows, before)).collect();
+        let check = |expectation: &Expectation| expectation.check(self, &rows, before, lab, &stage);
+        let checks = self.expect.iter().map(check).collect::<Result<Vec<_>>>()?;
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
             .checks(checks)
             .table(table)
@@ -140,6 +151,36 @@ impl DiversityWeight {
             search.order = self.order;
         }
         Ok(Point::of(&lab.explain(stage, &search, stage.top(self.inputs), Seed(self.seed))?))
+    }
+
+    /// How many clues δ-CLUE needs for what k of ∇-CLUE have at the largest λ_D.
+    fn fewer_clues(&self, lab: &mut Laboratory, stage: &Stage, points: &[Point]) -> Result<Check> {
+        let held_apart = &points[points.len() - 1];
+        let search = delta_clue(self.delta, MORE * self.count, 0.0, self.steps)?;
+        let found = lab.explain(stage, &search, stage.top(self.inputs), Seed(self.seed))?;
+        let of_first = |count: usize| means(&found.iter().map(|e| of_first(e, count)).collect::<Vec<_>>());
+        let sets: Vec<(usize, Vec<f64>)> = (2..=MORE * self.count).map(|count| (count, of_first(count))).collect();
+        let needed = GROWING.map(|name| {
+            let place = MEASURES.iter().position(|measure| measure.name == name).expect("a known measure");
+            let enough = sets.iter().find(|(_, metrics)| metrics[place] >= held_apart.metrics[place]);
+            (name, enough.map(|(count, _)| *count))
+        });
+        let more = needed.iter().filter(|(_, count)| count.is_none_or(|count| count > self.count)).count();
+        let text = |(name, count): &(&str, Option<usize>)| match count {
+            Some(count) => format!("{name} {count}"),
+            None => format!("{name} over {}", MORE * self.count),
+        };
+        Ok(Check::new(
+            format!("to be as diverse, δ-CLUE needs more than {} clues", self.count),
+            Verdict::of_share(more, needed.len()),
+            format!("it needs, by {}", needed.iter().map(text).collect::<Vec<_>>().join(", ")),
+        ))
+    }
+
+    /// The measures other than what is optimised, as far as something is.
+    fn others(&self) -> Vec<usize> {
+        let optimised = |place: &usize| self.order != Order::Penalty && MEASURES[*place].name.ends_with("DPP in z");
+        self.shown().into_iter().filter(|place| !optimised(place)).collect()
     }
 
     /// The measures that say something for so many clues.
@@ -177,43 +218,33 @@ fn spread_before(stage: &Stage, inputs: usize) -> f64 {
 type Rows = [(usize, Vec<Point>)];
 
 impl Expectation {
-    fn check(self, study: &DiversityWeight, rows: &Rows, before: f64) -> Check {
+    fn check(
+        self,
+        study: &DiversityWeight,
+        rows: &Rows,
+        before: f64,
+        lab: &mut Laboratory,
+        stage: &Stage,
+    ) -> Result<Check> {
         let weights: Vec<f64> = study.weights.iter().map(|&weight| f64::from(weight)).collect();
-        let shown = study.shown();
+        let shown = study.others();
         let first = &rows[0].1;
         let (zero, last) = (&first[0], &first[first.len() - 1]);
-        // Which metrics follow λ_D in a direction, and how.
-        let following = |direction: f64| -> (usize, String) {
+        // How the metrics follow λ_D in a direction.
+        let follow = |says: &str, direction: f64, exceptions: usize| {
             let correlation = |&place: &usize| {
                 let values: Vec<f64> = first.iter().map(|point| point.metrics[place]).collect();
                 direction * rank_correlation(&weights, &values)
             };
-            let holds: Vec<usize> = shown.iter().copied().filter(|place| correlation(place) >= A_TREND).collect();
             let text = |&place: &usize| {
                 format!("{} {} → {}", MEASURES[place].name, figure(zero.metrics[place]), figure(last.metrics[place]))
             };
-            (holds.len(), shown.iter().map(text).collect::<Vec<_>>().join(", "))
+            let (verdict, figures) = all_follow(&shown.iter().map(correlation).collect::<Vec<_>>(), exceptions);
+            Check::new(says, verdict, format!("{figures}: {}", shown.iter().map(text).collect::<Vec<_>>().join(", ")))
         };
-        match self {
-            Self::EveryMetricGrows => {
-                let (count, text) = following(1.0);
-                let says = "diversity grows with λ_D by almost every metric";
-                let almost = Verdict::of_share(count, shown.len());
-                Check::new(
-                    says,
-                    if count + 1 >= shown.len() { Verdict::Held } else { almost },
-                    format!("{count} of {}: {text}", shown.len()),
-                )
-            }
-            Self::EveryMetricShrinks => {
-                let (count, text) = following(-1.0);
-                let says = "with the penalty, diversity shrinks as λ_D grows";
-                Check::new(
-                    says,
-                    Verdict::of_share(count, shown.len()),
-                    format!("by {count} of {} metrics: {text}", shown.len()),
-                )
-            }
+        Ok(match self {
+            Self::EveryMetricGrows => follow("diversity grows with λ_D by almost every other metric", 1.0, 1),
+            Self::EveryMetricShrinks => follow("with the penalty, diversity shrinks as λ_D grows", -1.0, 0),
             Self::UncertaintyHardlySuffers => {
                 let rise = (last.uncertainty - zero.uncertainty) / before;
                 let figures = format!(
@@ -246,28 +277,34 @@ impl Expectation {
             Self::SpreadingCosts => {
                 let spreads: Vec<f64> = rows.iter().map(|(spread, _)| *spread as f64).collect();
                 let values: Vec<f64> = rows.iter().map(|(_, points)| points[0].uncertainty).collect();
-                let rise = values[values.len() - 1] - values[0];
-                let says = "spreading starts costs some uncertainty";
-                Check::that(
-                    says,
-                    rank_correlation(&spreads, &values) > 0.0 && rise > 0.0,
-                    format!("mean H {} → {}", figure(values[0]), figure(values[values.len() - 1])),
-                )
+                rises("mean H grows as starts are spread", &spreads, &values)
             }
             Self::NothingIsGained => {
                 let worse = first[1..].iter().filter(|p| p.uncertainty >= zero.uncertainty).count();
-                let says = "δ-CLUE, λ_D = 0, gives the most certain clues";
+                let lost = |&&place: &&usize| first[1..].iter().all(|p| p.metrics[place] <= zero.metrics[place]);
+                let lost = shown.iter().filter(lost).count();
+                let says = "δ-CLUE, λ_D = 0, gives the most certain and the most diverse clues";
                 Check::new(
                     says,
-                    Verdict::of_share(worse, first.len() - 1),
-                    format!("mean H {} → {}", figure(zero.uncertainty), figure(last.uncertainty)),
+                    Verdict::of([Verdict::of_share(worse, first.len() - 1), Verdict::of_share(lost, shown.len())]),
+                    format!(
+                        "mean H {} → {}; the most diverse by {lost} of {} metrics",
+                        figure(zero.uncertainty),
+                        figure(last.uncertainty),
+                        shown.len()
+                    ),
                 )
             }
-            Self::MovesToTheCentre => Check::that(
-                "clues are pushed towards the centre of the ball",
-                last.latent < zero.latent,
-                format!("mean ρ {} → {}", figure(zero.latent), figure(last.latent)),
-            ),
-        }
+            Self::FewerCluesAreEnough => study.fewer_clues(lab, stage, first)?,
+            Self::DistancesGoTogether => {
+                let [d, rho] =
+                    [|p: &Point| p.distance, |p: &Point| p.latent].map(|of| first.iter().map(of).collect::<Vec<_>>());
+                rises("d falls where ρ does", &rho, &d)
+            }
+            Self::MovesToTheCentre => {
+                let rho: Vec<f64> = first.iter().map(|p| p.latent).collect();
+                falls("clues are pushed towards the centre of the ball: ρ falls with λ_D", &weights, &rho)
+            }
+        })
     }
 }

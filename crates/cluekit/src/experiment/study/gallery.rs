@@ -2,10 +2,11 @@
 //! [Ley2022, Fig. on ∇-CLUE, App. B]
 
 use super::thirty;
+use crate::data::Samples;
 use crate::error::Result;
 use crate::experiment::finding::{Check, Finding, Table, Verdict};
 use crate::experiment::laboratory::{Laboratory, Stage, delta_clue};
-use crate::experiment::statistics::{class, distinct_labels, figure, mean, over_inputs, rank_correlation};
+use crate::experiment::statistics::{all_follow, class, distinct_labels, figure, mean, over_inputs, rank_correlation};
 use crate::explanation::{Clue, Explanation, Label};
 use crate::report::{Tile, TileRow, Tiles, tiles};
 use crate::search::{DiversityTerm, Weighted};
@@ -16,6 +17,10 @@ use serde::{Deserialize, Serialize};
 const COLUMNS: usize = 10;
 /// Modes of one label that are shown.
 const MOST_MODES: usize = 8;
+/// Fewer clues are scattered rather than a mode.
+pub(super) const LEAST_OF_A_MODE: usize = 5;
+/// Pairs of test inputs whose distance tells how far inputs are apart.
+const PAIRS: usize = 1000;
 
 /// Which clues, and how they are arranged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,12 +85,13 @@ impl Gallery {
             }
         }
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .checks(self.checks(&found))
+            .checks(self.checks(&found, mean_distance(stage.test())))
             .table(table)
             .picture("figure", picture))
     }
 
-    fn checks(&self, found: &[Explanation]) -> Vec<Check> {
+    /// `apart` is the mean distance between two test inputs.
+    fn checks(&self, found: &[Explanation], apart: f64) -> Vec<Check> {
         match self.view {
             View::Sheet => {
                 let of = |e: &Explanation, of: fn(&Clue) -> f32| {
@@ -93,35 +99,46 @@ impl Gallery {
                 };
                 let correlation =
                     |e: &Explanation| rank_correlation(&of(e, |c| c.uncertainty.total), &of(e, |c| c.distance.input));
-                let falling = found.iter().filter(|e| correlation(e) < 0.0).count();
-                vec![Check::new(
-                    "clues of low uncertainty are farther away",
-                    Verdict::of_share(falling, found.len()),
-                    format!(
-                        "rank correlation of H and d {} for the input that is shown, below 0 for {falling} of {} inputs",
-                        figure(correlation(&found[0])),
-                        found.len()
-                    ),
-                )]
+                let (verdict, figures) = all_follow(&found.iter().map(|e| -correlation(e)).collect::<Vec<_>>(), 0);
+                let shown = figure(correlation(&found[0]));
+                let figures =
+                    format!("of -H and d {figures} inputs; that of H and d {shown} for the one that is shown");
+                vec![Check::new("clues of low uncertainty are farther away", verdict, figures)]
             }
             View::Modes => {
-                let several = |e: &&Explanation| (1..e.modes.len()).any(|i| e.modes[i].label == e.modes[i - 1].label);
+                let large = |e: &Explanation| -> Vec<Option<usize>> {
+                    let mut labels: Vec<_> = e
+                        .modes
+                        .iter()
+                        .filter(|mode| mode.clues.len() >= LEAST_OF_A_MODE)
+                        .map(|mode| mode.label)
+                        .collect();
+                    labels.sort_unstable();
+                    labels
+                };
+                let several = |e: &&Explanation| large(e).windows(2).any(|pair| pair[0] == pair[1]);
                 let count = found.iter().filter(several).count();
-                vec![Check::new(
-                    "within a label there are several modes",
-                    Verdict::of_share(count, found.len()),
-                    format!(
-                        "for {count} of {} inputs; {} labels and {} modes on average",
-                        found.len(),
-                        figure(over_inputs(found, |e| distinct_labels(&e.clues) as f64)),
-                        figure(over_inputs(found, |e| e.modes.len() as f64))
+                vec![
+                    Check::new(
+                        "there are several labels",
+                        Verdict::of_share(found.iter().filter(|e| distinct_labels(&e.clues) > 1).count(), found.len()),
+                        format!("{} on average", figure(over_inputs(found, |e| distinct_labels(&e.clues) as f64))),
                     ),
-                )]
+                    Check::new(
+                        format!("within a label there are several modes of at least {LEAST_OF_A_MODE} clues"),
+                        Verdict::of_share(count, found.len()),
+                        format!(
+                            "for {count} of {} inputs; {} such modes on average, {} with the smaller ones",
+                            found.len(),
+                            figure(over_inputs(found, |e| large(e).len() as f64)),
+                            figure(over_inputs(found, |e| e.modes.len() as f64))
+                        ),
+                    ),
+                ]
             }
             View::Diverse => {
                 let several = found.iter().filter(|e| distinct_labels(&e.clues) > 1).count();
-                let inside =
-                    found.iter().flat_map(|e| &e.clues).all(|clue| clue.distance.latent <= self.delta * 1.0001);
+                let away = mean(found.iter().flat_map(|e| &e.clues).map(|clue| f64::from(clue.distance.input)));
                 let before = over_inputs(found, |e| f64::from(e.input.uncertainty.total));
                 let after = mean(found.iter().flat_map(|e| &e.clues).map(|clue| f64::from(clue.uncertainty.total)));
                 vec![
@@ -130,7 +147,11 @@ impl Gallery {
                         after < 0.5 * before,
                         format!("mean H {} → {}", figure(before), figure(after)),
                     ),
-                    Check::that("they stay within the ball", inside, format!("δ {}", self.delta)),
+                    Check::that(
+                        "they are nearer to the input than other inputs are",
+                        away < apart,
+                        format!("mean d {} against {} between two test inputs", figure(away), figure(apart)),
+                    ),
                     Check::new(
                         "they propose several labels",
                         Verdict::of_share(several, found.len()),
@@ -140,6 +161,15 @@ impl Gallery {
             }
         }
     }
+}
+
+/// The mean ℓ₁ distance between neighbours in the order of the test rows.
+fn mean_distance(test: &Samples) -> f64 {
+    let distance = |row: usize| {
+        let (a, b) = (test.row(row), test.row(row + 1));
+        a.iter().zip(b).map(|(a, b)| f64::from((a - b).abs())).sum::<f64>()
+    };
+    mean((0..test.len().saturating_sub(1).min(PAIRS)).map(distance))
 }
 
 fn label_name(label: Label, stage: &Stage) -> String {

@@ -12,7 +12,7 @@ use crate::report::{Axis, Grid, MethodValues, comparison};
 use serde::{Deserialize, Serialize};
 
 /// The baselines of the paper.
-const BASELINES: [&str; 4] = ["input-dbm", "latent-dbm", "input-nn", "latent-nn"];
+pub(super) const BASELINES: [&str; 4] = ["input-dbm", "latent-dbm", "input-nn", "latent-nn"];
 
 /// Its three mappers.
 const GLAMS: [&str; 3] = ["glam-1", "glam-2", "glam-3"];

@@ -27,6 +27,9 @@ pub struct Groups {
     pub classes: usize,
 }
 
+/// Up to this factor, a cost is as good as another.
+const AS_GOOD: f64 = 1.05;
+
 impl Groups {
     pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
         let stage = lab.stage(&self.models)?;
@@ -43,11 +46,13 @@ impl Groups {
             ("A → A, best of the most probable", Scheme::Within, several.clone()),
             ("* → A, best of the most probable", Scheme::AnyToClass, several),
             ("* → *", Scheme::Any, Ask::OwnClass),
-        ];
+        ]
+        .map(|(name, scheme, ask)| (name, Method::Glam, scheme, ask));
+        let redrawn = ("only redrawn", Method::Reconstruction, Scheme::Any, Ask::OwnClass);
         let mut table = Table::new("schemes", &["scheme", "mappers", "H", "d", "cost", "certain"]);
         let mut costs = Vec::new();
-        for (name, scheme, ask) in asked {
-            let recipe = Recipe::new(Method::Glam, LearnFrom::Data);
+        for (name, method, scheme, ask) in asked.into_iter().chain([redrawn]) {
+            let recipe = Recipe::new(method, LearnFrom::Data);
             let fitted = workshop.fit(&recipe, &scheme.pairs(stage.classes().len()), lab.observer())?;
             let mut sets = prepared.certify(&fitted.propose(&models, &rows, &ask, prepared.price(), name)?)?;
             cheapest_first(&mut sets);
@@ -63,7 +68,7 @@ impl Groups {
             table.push([vec![name.into(), fitted.fittings.len().into()], numbers.map(Into::into).to_vec()].concat());
             costs.push((name, cost));
         }
-        let (known, probable, towards, any) = (costs[0].1, costs[1].1, costs[2].1, costs[3].1);
+        let [known, probable, towards, any, redrawn] = [0, 1, 2, 3, 4].map(|place: usize| costs[place].1);
         let plot = Plot::new(
             "One translation for which group?",
             Axis::new("").names(costs.iter().map(|(name, _)| (*name).to_owned()).collect()),
@@ -73,13 +78,18 @@ impl Groups {
         .sized(640.0, 420.0);
         Ok(Finding { seeds: vec![0], ..Finding::default() }
             .check(Check::that(
+                "a translation for each class is better than none",
+                known < redrawn,
+                format!("cost {} against {} of what is only redrawn", figure(known), figure(redrawn)),
+            ))
+            .check(Check::that(
                 "one translation for everything is worse than one for each class",
-                any > known,
+                any > AS_GOOD * known,
                 format!("cost {} against {}", figure(any), figure(known)),
             ))
             .check(Check::new(
                 "where the class is unknown, the best of several mappers serves",
-                Verdict::of([probable, towards].map(|cost| Verdict::from_bool(cost <= 1.05 * known))),
+                Verdict::of([probable, towards].map(|cost| Verdict::from_bool(cost <= AS_GOOD * known))),
                 format!(
                     "cost {} within classes and {} from anything, against {} where the class is known",
                     figure(probable),

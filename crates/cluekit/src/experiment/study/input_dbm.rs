@@ -2,13 +2,12 @@
 
 use super::glam::class_of;
 use super::usual_lambda;
+use crate::amortise::{Group, Pair};
 use crate::error::Result;
 use crate::experiment::finding::{Check, Finding, Table};
-use crate::experiment::laboratory::{CERTAIN_SHARE, Laboratory};
+use crate::experiment::laboratory::Laboratory;
 use crate::experiment::statistics::{figure, mean};
-use crate::model::Generative;
 use crate::report::{Content, Tile, TileRow, Tiles, tiles};
-use crate::tensor::{tensor, values};
 use serde::{Deserialize, Serialize};
 
 /// Which class.
@@ -36,18 +35,13 @@ impl InputDbm {
         let class = class_of(&stage, &self.class)?;
         let entries = lab.contest(&stage, &self.methods, self.above, self.lambda_x)?;
         let train = &stage.rows(lab.observer())?[0];
-        let total = |row: usize| train.predictions[row].uncertainty.total;
-        let mut amounts: Vec<f32> = (0..train.len()).filter(|&row| train.class(row) == class).map(total).collect();
-        amounts.sort_by(f32::total_cmp);
-        let limit = amounts.get((CERTAIN_SHARE * amounts.len() as f64) as usize).copied().unwrap_or(f32::INFINITY);
-        let average = |belongs: &dyn Fn(f32) -> bool| -> (Vec<f32>, usize) {
-            let rows: Vec<usize> =
-                (0..train.len()).filter(|&row| train.class(row) == class && belongs(total(row))).collect();
+        let pair = Pair::of_classes(Some(class), Some(class));
+        let group = Group::of(&pair, train, &stage.thresholds(), &stage.models())?;
+        let average = |rows: &[usize]| -> Vec<f32> {
             let pixel = |i: usize| mean(rows.iter().map(|&row| f64::from(train.x(row)[i]))) as f32;
-            ((0..train.width).map(pixel).collect(), rows.len())
+            (0..train.width).map(pixel).collect()
         };
-        let (uncertain, many) = average(&|h| h > limit);
-        let (certain, more) = average(&|h| h < stage.threshold);
+        let (uncertain, certain) = (average(&group.uncertain), average(&group.certain));
         let change: Vec<f32> = certain.iter().zip(&uncertain).map(|(a, b)| a - b).collect();
         let part = |sign: f32| change.iter().map(|c| sign * (sign * c).max(0.0)).collect::<Vec<f32>>();
         let full = change.iter().fold(0.0f32, |most, c| most.max(c.abs()));
@@ -55,8 +49,10 @@ impl InputDbm {
         let mut rows = vec![TileRow {
             name: format!("class {}", self.class),
             tiles: vec![
-                Tile::picture(&uncertain).above("uncertain, mean").below(format!("{many} training rows")),
-                Tile::picture(&certain).above("certain, mean").below(format!("{more} training rows")),
+                Tile::picture(&uncertain)
+                    .above("uncertain, mean")
+                    .below(format!("{} training rows", group.uncertain.len())),
+                Tile::picture(&certain).above("certain, mean").below(format!("{} training rows", group.certain.len())),
                 Tile::new(Content::Changes(part(1.0), full)).above("added"),
                 Tile::new(Content::Changes(part(-1.0), full)).above("taken away"),
             ],
@@ -73,16 +69,16 @@ impl InputDbm {
         for (place, row) in of_class {
             let x = stage.test().row(row);
             let added: Vec<f32> = x.iter().zip(&change).map(|(x, c)| (x + c).clamp(0.0, 1.0)).collect();
-            let generative = &stage.studio.generative;
-            let result = values(generative.decode(&generative.encode(&tensor(added.clone(), [1, added.len()]))?)?);
-            let after =
-                dbm.and_then(|entry| entry.clues[place].as_ref()).map_or(f32::NAN, |clue| clue.uncertainty.total);
+            let result =
+                dbm.and_then(|entry| entry.clues[place].as_ref()).map_or(Tile::new(Content::Nothing), |clue| {
+                    Tile::picture(&clue.x).above("reconstructed").below(format!("H {:.2}", clue.uncertainty.total))
+                });
             rows.push(TileRow {
                 name: format!("input {row}"),
                 tiles: vec![
                     Tile::picture(x).above("input").below(format!("H {:.2}", stage.predictions[row].uncertainty.total)),
                     Tile::picture(&added).above("plus the difference"),
-                    Tile::picture(&result).above("reconstructed").below(format!("H {after:.2}")),
+                    result,
                 ],
             });
         }
@@ -104,7 +100,7 @@ impl InputDbm {
         }
         let (title, caption) = (
             "The difference of means in input space",
-            "Uncertain: the twentieth of the class that the model is least sure of. Certain: what a clue is accepted below.",
+            "Uncertain: above what a clue is accepted below. Certain: below it, and predicted rightly.",
         );
         Ok(Finding { seeds: vec![0], ..Finding::default() }
             .check(Check::that(

@@ -128,8 +128,8 @@ impl Expectation {
                 let list: Vec<String> = errors.iter().map(|&error| figure(error)).collect();
                 Check { figures: format!("{}; {}", list.join(", "), check.figures), ..check }
             }
-            Self::UncertaintyRises => rises("mean H of clues rises with m", m, &over_delta(&|p| p.uncertainty[1])),
-            Self::DistanceFalls => falls("mean d of clues falls as m grows", m, &over_delta(&|p| p.distance[1])),
+            Self::UncertaintyRises => rises("H of the best clues rises with m", m, &over_delta(&|p| p.uncertainty[0])),
+            Self::DistanceFalls => falls("d of the best clues falls as m grows", m, &over_delta(&|p| p.distance[0])),
             Self::ShellRises => {
                 let shares = over_delta(&|p| p.shell);
                 match shares.iter().all(|&share| share > 0.99) {

@@ -8,7 +8,7 @@ use crate::experiment::finding::{Check, Finding, Table};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
 use crate::experiment::statistics::{figure, mean};
 use crate::report::{Grid, Line, palette};
-use crate::search::{Background, Convergence, DiversityTerm, Search, Weighted};
+use crate::search::{Background, Convergence, DiversityTerm, Proposal, Search, Weighted};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,7 @@ impl Methods2d {
         let ground = ground(&stage, view)?;
         let mut panels = Vec::new();
         let mut table = Table::new("methods", &["method", "H mean", "d mean", "distance between codes"]);
-        let mut apart = Vec::new();
+        let (mut outcomes, mut redrawn) = (Vec::new(), f64::NAN);
         for (title, search) in [
             ("CLUE: one way, free to go anywhere", &clue),
             ("δ-CLUE: many, within a ball", &delta),
@@ -61,21 +61,17 @@ impl Methods2d {
         ] {
             let paths = search.paths(&models, &background, &inputs, seed)?.remove(0);
             let found = lab.explain(&stage, search, rows, seed)?;
-            let mut plot = ways(panel(title, &ground), &paths, palette(0), "clues").with(origin(&z0));
+            let mut plot = ways(panel(title, &ground), &paths, &found[0].clues, "clues").with(origin(&z0));
             if search.delta == delta.delta {
                 plot = plot.with(circle(&z0, self.delta));
             }
             panels.push(plot);
             let of =
                 |of: fn(&crate::explanation::Clue) -> f32| mean(found[0].clues.iter().map(|clue| f64::from(of(clue))));
-            let spread = found[0].diversity.apd.z;
-            apart.push(spread);
-            table.push(vec![
-                title.into(),
-                of(|c| c.uncertainty.total).into(),
-                of(|c| c.distance.input).into(),
-                spread.into(),
-            ]);
+            let (h, d, spread) = (of(|c| c.uncertainty.total), of(|c| c.distance.input), found[0].diversity.apd.z);
+            outcomes.push((h, spread, found[0].modes.len()));
+            redrawn = f64::from(found[0].reconstruction.uncertainty.total);
+            table.push(vec![title.into(), h.into(), d.into(), spread.into()]);
         }
         // GLAM-CLUE: one translation for uncertain inputs of the same class.
         let class = stage.target(rows[0]).unwrap_or_default();
@@ -94,6 +90,11 @@ impl Methods2d {
         let encoded = Encoded::prepared(&prepared, &group);
         let mapper: &Mapper = &fitted.fittings[0].mapper;
         let proposals = mapper.propose(&models, &encoded, "glam", prepared.price())?;
+        let mapped = prepared.certify(&proposals)?;
+        let itself = |row| vec![Proposal { z: prepared.z(row).to_vec(), x: None, mapper: "none".into() }];
+        let unmapped = prepared.certify(&(0..encoded.len()).map(itself).collect::<Vec<_>>())?;
+        let [h_mapped, h_unmapped] =
+            [mapped, unmapped].map(|sets| mean(sets.iter().flatten().map(|clue| f64::from(clue.uncertainty.total))));
         let mut plot = panel(&format!("GLAM-CLUE: one translation for uncertain {}s", stage.classes()[class]), &ground);
         let mut ends = Vec::new();
         for (row, set) in proposals.iter().enumerate() {
@@ -102,19 +103,37 @@ impl Methods2d {
             plot = plot.with(Line { points, colour: Some(palette(0)), ..Line::default() });
         }
         panels.push(plot.with(dots(ends, palette(0), "after the translation")));
-        let before = f64::from(stage.predictions[rows[0]].uncertainty.total);
-        let found = lab.explain(&stage, &delta, rows, seed)?;
-        let after = mean(found[0].clues.iter().map(|clue| f64::from(clue.uncertainty.total)));
+        let [one, many, held] = [&outcomes[0], &outcomes[1], &outcomes[2]];
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
             .check(Check::that(
-                "searches within the ball reach less uncertainty",
-                after < before,
-                format!("H {} → {} on average", figure(before), figure(after)),
+                "CLUE goes downhill",
+                one.0 < redrawn,
+                format!("H {} → {}, from what is only redrawn", figure(redrawn), figure(one.0)),
+            ))
+            .check(Check::that(
+                "so does δ-CLUE within its ball",
+                many.0 < redrawn,
+                format!("H {} → {} on average", figure(redrawn), figure(many.0)),
+            ))
+            .check(Check::that(
+                "δ-CLUE ends in several places, and in the same ones again and again",
+                (2..self.count).contains(&many.2),
+                format!("{} clues in {} modes", self.count, many.2),
             ))
             .check(Check::that(
                 "∇-CLUE's clues lie farther apart than δ-CLUE's",
-                apart[2] > apart[1],
-                format!("mean distance between codes {} against {}", figure(apart[2]), figure(apart[1])),
+                held.1 > many.1,
+                format!("mean distance between codes {} against {}", figure(held.1), figure(many.1)),
+            ))
+            .check(Check::that(
+                "GLAM-CLUE makes a group more certain without a descent",
+                h_mapped < h_unmapped,
+                format!(
+                    "H {} → {} on average of {} inputs, from what is only redrawn",
+                    figure(h_unmapped),
+                    figure(h_mapped),
+                    encoded.len()
+                ),
             ))
             .table(table)
             .picture("figure", Grid::new("The four methods in a latent plane", 2, panels).to_svg()))

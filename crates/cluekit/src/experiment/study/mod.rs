@@ -145,6 +145,7 @@ impl Study {
             }
         }
         match self {
+            Self::DeltaSweep(study) => study.check(),
             Self::DiversityWeight(study) => study.check(),
             Self::Seeds(study) => study.check(),
             _ => Ok(()),

@@ -3,9 +3,10 @@
 use crate::data::{Samples, Targets};
 use crate::error::{Error, Result};
 use crate::experiment::laboratory::Stage;
+use crate::explanation::Clue;
 use crate::model::Generative;
 use crate::prediction::predict;
-use crate::report::{Axis, Colour, ColourMap, Heatmap, Line, Mark, Plot, Scatter};
+use crate::report::{Axis, Colour, ColourMap, Heatmap, Line, Mark, Plot, Scatter, palette};
 use crate::tensor::{tensor, values};
 
 /// Points on each side of the ground.
@@ -34,7 +35,29 @@ pub(super) fn point(z: &[f32]) -> (f64, f64) {
 }
 
 /// The uncertainty of what decodes from each place of a view.
+pub(super) struct Land {
+    view: View,
+    codes: Vec<f32>,
+    uncertainty: Vec<f64>,
+}
+
+impl Land {
+    /// As a map, with something added to the uncertainty of each code.
+    pub fn map(&self, label: &str, add: impl Fn(&[f32]) -> f64) -> Result<Heatmap> {
+        let amounts = self.uncertainty.iter().zip(self.codes.chunks_exact(2)).map(|(h, z)| h + add(z)).collect();
+        let mut ground = Heatmap::new(amounts, SIDE, SIDE, self.view.x, self.view.y)?;
+        (ground.map, ground.label, ground.smooth) = (ColourMap::Pale, label.into(), true);
+        Ok(ground)
+    }
+}
+
+/// The uncertainty of a view as a map.
 pub(super) fn ground(stage: &Stage, view: View) -> Result<Heatmap> {
+    land(stage, view)?.map("uncertainty H (nats)", |_| 0.0)
+}
+
+/// The uncertainty of a view.
+pub(super) fn land(stage: &Stage, view: View) -> Result<Land> {
     let generative = &stage.studio.generative;
     if generative.latent() != 2 {
         let problem = format!("`{}` has {} latent dimensions, and a plane has two", stage.name, generative.latent());
@@ -47,13 +70,11 @@ pub(super) fn ground(stage: &Stage, view: View) -> Result<Heatmap> {
             codes.extend([at(view.x, column) as f32, at(view.y, row) as f32]);
         }
     }
-    let x = values(generative.decode(&tensor(codes, [SIDE * SIDE, 2]))?);
+    let x = values(generative.decode(&tensor(codes.clone(), [SIDE * SIDE, 2]))?);
     let samples = Samples { x, width: stage.test().width, y: Targets::Classes(vec![0; SIDE * SIDE]) };
     let predictions = predict(&stage.studio.run.predictor, &samples, &stage.studio.run.schema.target.task)?;
-    let amounts = predictions.iter().map(|prediction| f64::from(prediction.uncertainty.total)).collect();
-    let mut ground = Heatmap::new(amounts, SIDE, SIDE, view.x, view.y)?;
-    (ground.map, ground.label, ground.smooth) = (ColourMap::Pale, "uncertainty H (nats)".into(), true);
-    Ok(ground)
+    let uncertainty = predictions.iter().map(|prediction| f64::from(prediction.uncertainty.total)).collect();
+    Ok(Land { view, codes, uncertainty })
 }
 
 /// A panel with the ground.
@@ -80,14 +101,14 @@ pub(super) fn circle(centre: &[f32], radius: f32) -> Line {
     }
 }
 
-/// Ways and where they end.
-pub(super) fn ways(mut plot: Plot, paths: &[Vec<Vec<f32>>], colour: Colour, name: &str) -> Plot {
+/// Ways, and the clues that lie on them: the best codes, which need not be the last.
+pub(super) fn ways(mut plot: Plot, paths: &[Vec<Vec<f32>>], clues: &[Clue], name: &str) -> Plot {
+    let colour = palette(0);
     for path in paths {
         let points = path.iter().map(|z| point(z)).collect();
         plot = plot.with(Line { points, colour: Some(colour), ..Line::default() });
     }
-    let ends = paths.iter().filter_map(|path| path.last()).map(|z| point(z)).collect();
-    plot.with(dots(ends, colour, name))
+    plot.with(dots(clues.iter().map(|clue| point(&clue.z)).collect(), colour, name))
 }
 
 /// Points.

@@ -1,12 +1,12 @@
 //! Whether descent is worth its time: clues against the random starts that they come from. [Ley2022, App. B]
 
-use super::{eight, thirty};
+use super::{eight, thirty, usual_lambda};
 use crate::error::Result;
 use crate::experiment::curves::{Curve, panel};
 use crate::experiment::finding::{Check, Finding, Table, Verdict};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
 use crate::experiment::statistics::{figure, spread_over_inputs};
-use crate::explanation::Explanation;
+use crate::explanation::{Clue, Explanation};
 use crate::report::{Axis, Grid, Plot, Scatter};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,12 @@ pub struct Sampling {
     pub seed: u64,
 }
 
+/// Descent is far better than sampling if it leaves less than this share of the uncertainty.
+const FAR: f64 = 0.5;
+
+/// Something about samples, and about where descent from them ends.
+type Compared = fn(&Both) -> [f64; 2];
+
 /// One radius: without descent and with it.
 struct Both {
     delta: f32,
@@ -45,6 +51,20 @@ struct Both {
 impl Both {
     fn uncertainty(&self) -> [[f64; 3]; 2] {
         self.sets.each_ref().map(|found| spread_over_inputs(found, |clue| clue.uncertainty.total))
+    }
+
+    fn least_uncertainty(&self) -> [f64; 2] {
+        self.uncertainty().map(|[least, ..]| least)
+    }
+
+    fn mean_uncertainty(&self) -> [f64; 2] {
+        self.uncertainty().map(|[_, mean, _]| mean)
+    }
+
+    /// H + λ_x d, with the usual λ_x whatever the search has.
+    fn cost(&self) -> [f64; 2] {
+        let cost = |clue: &Clue| clue.uncertainty.total + usual_lambda() * clue.distance.input;
+        self.sets.each_ref().map(|found| spread_over_inputs(found, cost)[1])
     }
 
     fn distance(&self) -> [[f64; 3]; 2] {
@@ -80,25 +100,25 @@ impl Sampling {
             let [[_, e, _], [_, f, _]] = both.distance();
             table.push([vec![both.delta.into()], [a, b, c, d, e, f].map(Into::into).to_vec()].concat());
         }
-        let better = |place: usize| {
-            all.iter().filter(|both| both.uncertainty()[1][place] < both.uncertainty()[0][place]).count()
-        };
-        let last = all.last().expect("there is a radius").uncertainty();
-        let checks =
-            [(1, "on average descent gives more certain clues than sampling"), (0, "so does the best clue of each")]
-                .map(|(place, says)| {
-                    Check::new(
-                        says,
-                        Verdict::of_share(better(place), all.len()),
-                        format!(
-                            "at {} of {} radii; at the largest H {} against {}",
-                            better(place),
-                            all.len(),
-                            figure(last[1][place]),
-                            figure(last[0][place])
-                        ),
-                    )
-                });
+        let checks = [
+            ("on average descent leaves at most half of the uncertainty", FAR, Both::mean_uncertainty as Compared),
+            ("and so does the most certain clue of each input", FAR, Both::least_uncertainty),
+            ("the mean cost H + 0.03 d is lower", 1.0, Both::cost),
+        ]
+        .map(|(says, factor, of)| {
+            let better = all.iter().filter(|both| of(both)[1] < factor * of(both)[0]).count();
+            let [sampled, descended] = of(all.last().expect("there is a radius"));
+            Check::new(
+                says,
+                Verdict::of_share(better, all.len()),
+                format!(
+                    "at {better} of {} radii; at the largest {} against {} of samples",
+                    all.len(),
+                    figure(descended),
+                    figure(sampled)
+                ),
+            )
+        });
         let picture = if let [only] = all.as_slice() { points(only) } else { self.means(&all) };
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
             .checks(checks)

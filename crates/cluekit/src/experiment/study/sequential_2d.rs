@@ -1,12 +1,13 @@
 //! ∇-CLUE one candidate after another, in a latent plane. [Ley2022, App. D, "Sequential"]
 
-use super::plane::{View, circle, dots, ground, origin, panel, point, ways};
+use super::plane::{View, circle, dots, land, origin, panel, point, ways};
 use super::thirty;
+use crate::diversity::Set;
 use crate::error::Result;
 use crate::experiment::finding::{Check, Finding, Table};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
 use crate::experiment::statistics::figure;
-use crate::report::{Grid, palette};
+use crate::report::{Grid, Plot, palette};
 use crate::search::{Background, DiversityTerm, Order, Weighted};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
@@ -47,17 +48,25 @@ impl Sequential2d {
         let found = lab.explain(&stage, &search, rows, Seed(self.seed))?;
         let plain = lab.explain(&stage, &alone, rows, Seed(self.seed))?;
         let z0 = &found[0].input.z;
-        let ground = ground(&stage, View::around(z0, 1.2 * f64::from(self.delta)))?;
-        let step = |candidate: usize| {
-            let before: Vec<(f64, f64)> = found[0].clues[..candidate].iter().map(|clue| point(&clue.z)).collect();
+        let land = land(&stage, View::around(z0, 1.2 * f64::from(self.delta)))?;
+        let step = |candidate: usize| -> Result<Plot> {
+            let before: Vec<f32> = found[0].clues[..candidate].iter().flat_map(|clue| clue.z.clone()).collect();
+            // What this candidate descends: the others stand on hills.
+            let hills = |z: &[f32]| {
+                let points = [&before, z].concat();
+                let set = Set { points: &points, width: z.len(), original: Some(z0) };
+                -f64::from(self.diversity) * DiversityTerm::default().metric.of(&set)
+            };
             let plot = ways(
-                panel(&format!("Candidate {}", candidate + 1), &ground),
+                panel(&format!("Candidate {}", candidate + 1), &land.map("H − λ_D D", hills)?),
                 &paths[candidate..=candidate],
-                palette(0),
-                "its way",
+                &found[0].clues[candidate..=candidate],
+                "its clue",
             );
-            plot.with(dots(before, palette(4), "found before")).with(circle(z0, self.delta)).with(origin(z0))
+            let before = before.chunks_exact(2).map(point).collect();
+            Ok(plot.with(dots(before, palette(4), "found before")).with(circle(z0, self.delta)).with(origin(z0)))
         };
+        let panels = (0..self.count).map(step).collect::<Result<Vec<_>>>()?;
         let mut table = Table::new("candidates", &["candidate", "z1", "z2", "H", "d"]);
         for (candidate, clue) in found[0].clues.iter().enumerate() {
             let numbers = [clue.z[0], clue.z[1], clue.uncertainty.total, clue.distance.input];
@@ -75,9 +84,6 @@ impl Sequential2d {
                 ),
             ))
             .table(table)
-            .picture(
-                "figure",
-                Grid::new("One candidate after another", 2, (0..self.count).map(step).collect()).to_svg(),
-            ))
+            .picture("figure", Grid::new("One candidate after another", 2, panels).to_svg()))
     }
 }

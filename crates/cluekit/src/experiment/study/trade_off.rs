@@ -5,15 +5,19 @@ use crate::error::Result;
 use crate::experiment::curves::{Curve, panel};
 use crate::experiment::finding::{Check, Finding, Table, Verdict};
 use crate::experiment::laboratory::{Laboratory, Stage, delta_clue};
-use crate::experiment::statistics::{class, figure, rank_correlation};
+use crate::experiment::statistics::{all_follow, class, figure, rank_correlation};
 use crate::explanation::{Clue, Explanation, Label};
 use crate::report::{Axis, Content, Tile, TileRow, Tiles, tiles};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A rank correlation from which on uncertainty falls as distance grows.
-const FALLING: f64 = -0.5;
+/// Two labels have an order if it is the same at this share of the radii.
+const SAME_ORDER: f64 = 0.9;
+/// Labels can be ranked if this share of their pairs has an order.
+const RANKED: f64 = 0.9;
+/// Radii at which a label, or two of them, must be found to say anything.
+const LEAST_RADII: usize = 3;
 
 /// Radii, and how many labels are shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,9 +39,23 @@ pub struct TradeOff {
     pub lambda_x: f32,
     /// Labels that are shown.
     pub labels: usize,
+    /// What the claim comes down to.
+    pub expect: Vec<Expectation>,
     /// Where starts come from.
     #[serde(default)]
     pub seed: u64,
+}
+
+/// What should be so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expectation {
+    /// For each label, less uncertainty costs distance, and δ decides how much of both.
+    DeltaTrades,
+    /// An input can become certain as one of several labels.
+    SeveralLabels,
+    /// Of two labels the same one is cheaper at almost every radius.
+    LabelsAreRanked,
 }
 
 /// For one label, the cheapest clue at each radius.
@@ -47,9 +65,22 @@ struct Way {
 }
 
 impl Way {
-    fn correlation(&self) -> f64 {
-        let column = |of: fn(&Clue) -> f32| self.clues.iter().map(|(_, clue)| f64::from(of(clue))).collect::<Vec<_>>();
-        rank_correlation(&column(|c| c.distance.input), &column(|c| c.uncertainty.total))
+    fn is_long(&self) -> bool {
+        self.clues.len() >= LEAST_RADII
+    }
+
+    fn column(&self, of: fn(&(f32, Clue)) -> f32) -> Vec<f64> {
+        self.clues.iter().map(|found| f64::from(of(found))).collect()
+    }
+
+    /// How two of δ, H and d go together.
+    fn correlation(&self, a: fn(&(f32, Clue)) -> f32, b: fn(&(f32, Clue)) -> f32) -> f64 {
+        rank_correlation(&self.column(a), &self.column(b))
+    }
+
+    /// The costs by radius.
+    fn costs(&self) -> Vec<(f32, f32)> {
+        self.clues.iter().map(|(delta, clue)| (*delta, clue.cost)).collect()
     }
 }
 
@@ -63,30 +94,14 @@ impl TradeOff {
             sets.push(lab.explain(&stage, &search, &rows, Seed(self.seed))?);
         }
         let ways: Vec<Vec<Way>> = (0..rows.len()).map(|input| self.ways(&stage, &sets, input)).collect();
-        let long = |way: &&Way| way.clues.len() >= 3;
-        let all: Vec<&Way> = ways.iter().flatten().filter(long).collect();
-        let falling = all.iter().filter(|way| way.correlation() <= FALLING).count();
-        let several = ways.iter().filter(|ways| ways.len() > 1).count();
+        let long = |way: &&Way| way.is_long();
         let shown = (0..ways.len()).max_by_key(|&i| (ways[i].iter().filter(long).count(), rows.len() - i)).unwrap_or(0);
         let mut kept: Vec<&Way> = ways[shown].iter().filter(long).collect();
         let cheapest = |way: &Way| way.clues.iter().map(|(_, clue)| clue.cost).fold(f32::INFINITY, f32::min);
         kept.sort_by(|a, b| cheapest(a).total_cmp(&cheapest(b)));
         kept.truncate(self.labels);
         let finding = Finding { seeds: vec![self.seed], ..Finding::default() }
-            .check(Check::new(
-                "for each label, uncertainty falls as the distance grows with δ",
-                Verdict::of_share(falling, all.len()),
-                format!(
-                    "rank correlation of H and d at most {FALLING} for {falling} of {} labels of {} inputs",
-                    all.len(),
-                    rows.len()
-                ),
-            ))
-            .check(Check::new(
-                "one uncertain input leads to several labels",
-                Verdict::of_share(several, rows.len()),
-                format!("{several} of {} inputs", rows.len()),
-            ))
+            .checks(self.expect.iter().flat_map(|expectation| expectation.checks(&ways)))
             .table(self.table(&stage, &rows, &ways))
             .picture("curves", self.curves(&stage, rows[shown], &kept));
         let input = &sets[0][shown];
@@ -169,5 +184,79 @@ impl TradeOff {
         let caption = "Each row is one label that δ-CLUE finds; its cheapest clue as the ball grows.";
         let rows = ways.iter().enumerate().map(row).collect();
         Ok(tiles(&Tiles { title: &title, caption, side: 72.0, rows }, image))
+    }
+}
+
+/// Of two labels' costs by radius, the share of the radii at which the same one is cheaper; nothing if few have both.
+fn same_order(a: &[(f32, f32)], b: &[(f32, f32)]) -> Option<f64> {
+    let of_b = |delta: f32| b.iter().find(|(at, _)| at.total_cmp(&delta).is_eq()).map(|(_, cost)| *cost);
+    let cheaper: Vec<bool> = a.iter().filter_map(|(delta, cost)| Some(*cost < of_b(*delta)?)).collect();
+    let share = cheaper.iter().filter(|cheaper| **cheaper).count() as f64 / cheaper.len() as f64;
+    (cheaper.len() >= LEAST_RADII).then_some(share.max(1.0 - share))
+}
+
+impl Expectation {
+    fn checks(self, ways: &[Vec<Way>]) -> Vec<Check> {
+        match self {
+            Self::DeltaTrades => {
+                let all: Vec<&Way> = ways.iter().flatten().filter(|way| way.is_long()).collect();
+                let check = |says: &str, of: &dyn Fn(&Way) -> f64| {
+                    let correlations: Vec<f64> = all.iter().map(|way| of(way)).collect();
+                    let (verdict, figures) = all_follow(&correlations, 0);
+                    Check::new(says, verdict, format!("{figures} labels of {} inputs", ways.len()))
+                };
+                vec![
+                    check("for each label, uncertainty falls as δ grows", &|way| {
+                        way.correlation(|(delta, _)| -delta, |(_, clue)| clue.uncertainty.total)
+                    }),
+                    check("and the distance grows", &|way| {
+                        way.correlation(|(delta, _)| *delta, |(_, clue)| clue.distance.input)
+                    }),
+                ]
+            }
+            Self::SeveralLabels => {
+                let several = ways.iter().filter(|ways| ways.len() > 1).count();
+                vec![Check::new(
+                    "one uncertain input leads to several labels",
+                    Verdict::of_share(several, ways.len()),
+                    format!("{several} of {} inputs", ways.len()),
+                )]
+            }
+            Self::LabelsAreRanked => {
+                let pairs = |ways: &[Way]| -> Vec<f64> {
+                    let of_one = |(place, way): (usize, &Way)| {
+                        let later = ways[place + 1..].iter();
+                        later.filter_map(|other| same_order(&way.costs(), &other.costs())).collect::<Vec<_>>()
+                    };
+                    ways.iter().enumerate().flat_map(of_one).collect()
+                };
+                let orders: Vec<f64> = ways.iter().flat_map(|ways| pairs(ways)).collect();
+                let same = orders.iter().filter(|&&share| share >= SAME_ORDER).count();
+                let share = same as f64 / orders.len() as f64;
+                vec![Check::new(
+                    "of two labels, the same one is cheaper at almost every radius",
+                    match () {
+                        () if share >= RANKED => Verdict::Held,
+                        () if share >= 0.5 => Verdict::HeldPartly,
+                        () => Verdict::DidNotHold,
+                    },
+                    format!("for {same} of {} pairs of labels", orders.len()),
+                )]
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_have_an_order_if_the_same_one_is_cheaper_at_most_radii() {
+        let costs = |costs: &[f32]| costs.iter().enumerate().map(|(i, &cost)| (i as f32, cost)).collect::<Vec<_>>();
+        let cheap = costs(&[1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(same_order(&cheap, &costs(&[2.0, 2.0, 2.0, 0.5])), Some(0.75));
+        assert_eq!(same_order(&costs(&[2.0, 2.0, 2.0, 0.5]), &cheap), Some(0.75));
+        assert_eq!(same_order(&cheap, &costs(&[2.0, 2.0])), None, "two radii say nothing");
     }
 }
