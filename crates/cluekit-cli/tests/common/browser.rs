@@ -77,9 +77,10 @@ seen.tables = all('table.sortable').map((table) => {
     return once && ordered(keys(), -sign) && first !== second && only === 1;
   });
 }).flat();
-seen.unnamed = all('select, input, button, img').filter((element) => {
-  const name = element.alt || element.textContent.trim() || (element.labels && element.labels.length);
-  return !name;
+seen.unnamed = all('select, input, button, img, svg[role=img]').filter((element) => {
+  const title = element.querySelector('title');
+  const text = title ? title.textContent : element.textContent;
+  return !(element.alt || text.trim() || (element.labels && element.labels.length));
 }).length;
 seen.links = all('a[href^="#"]').filter((link) => !document.getElementById(link.hash.slice(1))).length;
 seen.fetched = performance.getEntriesByType('resource').filter((entry) => !entry.name.startsWith('data:')).map((entry) => entry.name);

@@ -8,7 +8,7 @@ use super::text::shortened;
 /// Plots in rows and columns, filled row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
-    /// What they show together; empty for nothing.
+    /// What they show together; empty for what the first of them does.
     pub title: String,
     /// How many stand side by side.
     pub columns: usize,
@@ -33,7 +33,7 @@ impl Grid {
         let top = if self.title.is_empty() { 0.0 } else { 34.0 };
 
         let width: f64 = widths.iter().sum();
-        let mut svg = Svg::new(width.max(120.0), top + heights.iter().sum::<f64>(), &self.title);
+        let mut svg = Svg::new(width.max(120.0), top + heights.iter().sum::<f64>(), self.name());
         if !self.title.is_empty() {
             let title = shortened(&self.title, TITLE_SIZE + 2.0, width - 2.0 * layout::EDGE);
             let style = TextStyle { bold: true, ..TextStyle::new(TITLE_SIZE + 2.0) };
@@ -55,6 +55,12 @@ impl Grid {
             y += height;
         }
         svg.finish()
+    }
+
+    /// What it is called by those who cannot see it.
+    fn name(&self) -> &str {
+        let titles = [&self.title].into_iter().chain(self.plots.iter().map(|plot| &plot.title));
+        titles.map(String::as_str).find(|title| !title.is_empty()).unwrap_or_default()
     }
 }
 
@@ -113,5 +119,11 @@ mod tests {
         for grid in [Grid::new("t", 0, vec![]), Grid::new("t", 0, vec![plot((0.0, 1.0))])] {
             assert!(roxmltree::Document::parse(&grid.to_svg()).is_ok());
         }
+    }
+
+    #[test]
+    fn a_grid_without_a_title_is_called_like_its_first_plot() {
+        let named = |title: &str| Grid::new(title, 1, vec![plot((0.0, 1.0))]).to_svg();
+        assert!(named("").contains("<title>panel</title>") && named("all").contains("<title>all</title>"));
     }
 }
