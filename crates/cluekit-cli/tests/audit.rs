@@ -64,6 +64,37 @@ fn hostile() -> (TempDir, PathBuf) {
     (folder, run)
 }
 
+/// A folder with a run of a table in which most classes, and most categories of `kind`, have one row alone.
+fn rare() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = "amount,kind,outcome\n".to_owned();
+    for row in 0..300 {
+        let amount = row * 7919 % 1000;
+        let name = |often: bool, kind: &str| if row % 20 == 0 { format!("{kind}{row}") } else { often.to_string() };
+        text += &format!("{amount},{},{}\n", name(row % 3 == 0, "kind"), name(amount > 500, "class"));
+    }
+    let (table, run) = (folder.path().join("table.csv"), folder.path().join("run"));
+    fs::write(&table, text).unwrap();
+    ok(clue().arg("train").arg(table).args(["--target", "outcome", "--out"]).arg(&run).args(small(&MODELS)));
+    (folder, run)
+}
+
+#[test]
+fn a_class_or_a_category_without_rows_to_learn_from_is_left_out_and_named() {
+    let (folder, run) = rare();
+    let page = folder.path().join("page.html");
+    for (more, name) in [(&[][..], "class"), (&["--by", "kind"], "kind")] {
+        let document = audit(&run, &page, more);
+        let missing = document["missing"][0].as_str().unwrap();
+        assert!(missing.starts_with("Nothing was learned for groups") && missing.contains(name), "{missing}");
+        let groups = document["groups"]["groups"].as_array().unwrap();
+        assert!(groups.len() > 1 && groups.iter().all(|group| !missing.contains(group["name"].as_str().unwrap())));
+        assert!(fs::read_to_string(&page).unwrap().contains("Nothing was learned for groups"));
+        assert!(!document["provenance"]["groups"].as_array().unwrap().is_empty());
+    }
+    check(&page, 5);
+}
+
 #[test]
 fn an_audit_of_images_is_a_page_that_works_and_the_same_every_time() {
     let (folder, run) = bars();
@@ -77,8 +108,14 @@ fn an_audit_of_images_is_a_page_that_works_and_the_same_every_time() {
     assert!(document["gallery"]["cards"][0]["clues"][0]["difference"].is_string());
     assert_eq!(document["uncertainty"]["tally"]["rows"], document["latent"]["points"].as_array().unwrap().len());
     assert!(document["groups"]["groups"].as_array().unwrap().len() == 2, "a group for each class");
+    assert_eq!(document["findings"][1]["numbers"][0]["name"], "share unsure");
 
-    // The page is made from the document alone.
+    // The page is made from the document alone, beside it and with its name.
+    fs::write(page("report.json"), "{\"subject\": \"another audit\"}").unwrap();
+    fs::remove_file(page("one.html")).unwrap();
+    ok(clue().arg("report").arg(page("one.json")));
+    assert!(read("one.html") == read("two.html") && read("report.json").ends_with(b"audit\"}"));
+    assert!(!page("report.html").exists());
     ok(clue().arg("report").arg(page("one.json")).arg("--out").arg(page("again/page.html")));
     assert!(read("one.html") == read("again/page.html") && read("one.json") == read("again/page.json"));
     fs::write(run.join("report.json"), read("one.json")).unwrap();
@@ -134,7 +171,7 @@ fn a_regression_has_intervals_and_neither_classes_nor_right_answers() {
 fn a_run_without_a_generative_model_says_in_one_line_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let (run, page) = (folder.path().join("moons"), folder.path().join("page.html"));
-    ok(&mut train(&run, &[]));
+    ok(&mut train(&run, &["predictor.kind=plain"]));
     fs::remove_file(run.join("generative.safetensors")).unwrap();
     let record = fs::read_to_string(run.join("run.toml")).unwrap();
     let kept: Vec<&str> = record.lines().filter(|line| !line.starts_with("\"generative.safetensors\"")).collect();
@@ -144,6 +181,18 @@ fn a_run_without_a_generative_model_says_in_one_line_what_is_missing() {
     assert_eq!(document["missing"].as_array().unwrap().len(), 1);
     assert!(fs::read_to_string(&page).unwrap().contains("has no generative model"));
     check(&page, 0);
+    assert_eq!(document["subject"]["samples"], 1);
+    assert_eq!(document["findings"][3]["answer"], "Not known", "one network cannot tell kinds of uncertainty apart");
+    let (constraints, spaced) = (folder.path().join("few words.toml"), folder.path().join("my run"));
+    fs::write(&constraints, "immutable = []").unwrap();
+    fs::rename(&run, &spaced).unwrap();
+    let mut here = clue();
+    here.current_dir(&spaced).args(["audit", ".", "--json", "--data", "elsewhere", "--constraints"]).arg(&constraints);
+    let document: Value = serde_json::from_str(&ok(&mut here)).unwrap();
+    assert_eq!(document["subject"]["run"], "my run");
+    let command = document["provenance"]["command"].as_str().unwrap();
+    assert!(command.starts_with("clue audit 'my run' --seed 0 --data DIR "), "{command}");
+    assert!(command.contains(" --constraints 'few words.toml'"), "{command}");
 }
 
 #[test]
@@ -159,7 +208,19 @@ fn finished_explanations_become_a_gallery() {
     ok(clue().arg("report").arg(&clues).arg("--run").arg(&run));
     check(&clues.join("report.html"), 4);
     let text = fs::read_to_string(clues.join("report.html")).unwrap();
-    assert!(text.contains("δ-CLUE tried 3"), "the method by its name");
+    assert!(text.contains("δ-CLUE tried 3 candidates"), "the method by its name");
+    assert!(!text.contains("most uncertain inputs"), "nobody said so");
+    let explanations = fs::read(clues.join("explanations.json")).unwrap();
+    let onto = clues.join("explanations.html");
+    let (code, message) =
+        fails(clue().arg("report").arg(clues.join("explanations.json")).arg("--run").arg(&run).arg("--out").arg(&onto));
+    assert!(
+        code == 2 && message.contains("explanations.json") && message.contains("no document of an audit"),
+        "{message}"
+    );
+    assert!(!onto.exists() && explanations == fs::read(clues.join("explanations.json")).unwrap(), "nothing is written");
+    let (code, message) = fails(clue().arg("audit").arg(&run).arg("--out").arg(&onto));
+    assert!(code == 2 && message.contains("no document of an audit"), "{message}");
 }
 
 #[test]
@@ -173,20 +234,38 @@ fn what_cannot_be_audited_or_reported_is_said_with_the_remedy() {
         (&["--count", "0"], "`count`"),
         (&["--delta", "1..2/3"], "sweep"),
         (&["--out", "page.json"], ".html"),
-        (&["--mapper", "nothing"], "nothing"),
+        (&["--mapper", "nothing"], "--mapper"),
+        (&["--mapper", "nothing", "--no-groups"], "--mapper"),
+        (&["--mapper", "neural"], "glam, clusters, scaled, affine"),
         (&["--by", "nothing"], "nothing"),
+        (&["--above", "nan"], "`above`"),
+        (&["--above", "inf"], "`above`"),
+        (&["--above=-1"], "`above`"),
+        (&["--threshold=-1"], "threshold"),
+        (&["--out", folder.path().to_str().unwrap()], "is a folder"),
     ] {
         let (code, message) = refused(arguments);
         assert!(code == 2 && message.contains(part), "{arguments:?}: {code} {message}");
+        assert!(!message.contains("predicting"), "{arguments:?} is refused before anything is computed: {message}");
     }
     assert!(!run.join("report.html").exists());
+    // Without room for any clue: exit code 3, but for a model that is unsure about nothing and needs none.
+    let stuck = |above: &str| {
+        let mut command = clue();
+        command.arg("audit").arg(&run).args(["--above", above, "--threshold", "0.05", "--delta", "0.01"]);
+        command.args(["--quick", "--no-groups", "--out"]).arg(folder.path().join("stuck.html"));
+        command
+    };
+    assert_eq!(stuck("0.1").output().unwrap().status.code(), Some(3));
+    let told = ok(&mut stuck("5"));
+    assert!(told.contains("No help needed"), "{told}");
     let report = |path: &Path| fails(clue().arg("report").arg(path)).1;
     assert!(report(&run).contains("clue audit"));
     assert!(report(&folder.path().join("nowhere.json")).contains("nowhere.json"));
     let document = folder.path().join("report.json");
     fs::write(&document, "{\"subject\": {}, \"format\": 99}").unwrap();
     assert!(report(&document).contains("format 99"));
-    fs::write(&document, "{\"subject\": {}, \"format\": 1}").unwrap();
+    fs::write(&document, "{\"subject\": {}, \"format\": 2}").unwrap();
     assert!(report(&document).contains("make it again"));
     fs::write(&document, "{\"subject\": {\"run\": \"mo").unwrap();
     let cut_short = report(&document);

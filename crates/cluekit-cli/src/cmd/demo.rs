@@ -70,6 +70,7 @@ pub struct DemoArgs {
 /// Runs `clue demo`.
 pub fn run(args: DemoArgs, quiet: bool) -> Result<ExitCode> {
     let (begun, seed) = (Instant::now(), args.seed);
+    let command = format!("clue demo --seed {seed}{}", if args.quick { " --quick" } else { "" });
     let folder = train(&args, quiet)?;
     let args = RunArgs { run: folder.path().to_owned(), data: None };
     let demo = Demo::open(&args, quiet)?;
@@ -87,6 +88,7 @@ pub fn run(args: DemoArgs, quiet: bool) -> Result<ExitCode> {
     let commands = next_steps(Path::new("RUN"));
     let text = vec!["The same with more to see, and with your own data:".into()];
     chapters.push(story::Chapter { heading: "And now".into(), text, commands, ..story::Chapter::default() });
+    audit.provenance.command = command;
     audit.story = Some(Story { title: "The methods, one by one".into(), chapters });
     let file = folder.file("report.html");
     audit::write(&audit, &file)?;

@@ -1,14 +1,17 @@
 //! `clue report`: the page of an audit again, from results that are finished.
 
-use super::audit::{summary, write};
+use super::audit::origin::quoted;
+use super::audit::{check_page, is_audit, last_name, summary, write};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::Error;
 use cluekit::data::Schema;
 use cluekit::explanation::Explanation;
+use cluekit::model::plan::PredictorKind;
 use cluekit::model::store::files::create_folder;
 use cluekit::model::store::run::RunFolder;
 use cluekit::report::audit::{Audit, FORMAT, Gallery, Provenance, Setting, Subject};
+use cluekit::uncertainty::Uncertainty;
 use serde::Deserialize;
 use std::fs;
 use std::io::Write;
@@ -34,7 +37,7 @@ pub struct ReportArgs {
     /// The run that explanations were made from.
     #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,
-    /// The page to write [default: beside the document, with its name].
+    /// The page to write [default: beside the document of an audit, with its name; report.html beside explanations].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -44,18 +47,18 @@ pub fn run(args: ReportArgs) -> Result<ExitCode> {
     let document = found(&args.path)?;
     let text = fs::read_to_string(&document).with_context(|| format!("cannot read {}", document.display()))?;
     let reading = || format!("reading {}", document.display());
-    let kind: Kind = serde_json::from_str(&text)
+    serde_json::from_str::<serde::de::IgnoredAny>(&text)
         .map_err(|problem| Error::data(format!("this is no whole JSON document: {problem}; make it again")))
         .with_context(reading)?;
-    let is_audit = kind.subject.is_some();
-    let audit = match is_audit {
-        true => Audit::from_json(&text).with_context(reading)?,
-        false => gallery(&text, args.run.as_deref(), &document).with_context(reading)?,
+    let (audit, beside) = match is_audit(&text) {
+        true => (Audit::from_json(&text).with_context(reading)?, document.with_extension("html")),
+        false => {
+            let audit = gallery(&text, args.run.as_deref(), &document).with_context(reading)?;
+            (audit, document.with_file_name("report.html"))
+        }
     };
-    let page = args.out.unwrap_or_else(|| document.with_file_name("report.html"));
-    if page.extension().is_some_and(|end| end == "json") {
-        bail!(Error::setting("out", "is the page, and .json is for the document beside it; name it .html"));
-    }
+    let page = args.out.unwrap_or(beside);
+    check_page(&page)?;
     if let Some(folder) = page.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         create_folder(folder)?;
     }
@@ -80,12 +83,6 @@ fn found(path: &Path) -> Result<PathBuf> {
             path.display()
         ),
     }
-}
-
-/// Only the document of an audit has a subject.
-#[derive(Deserialize)]
-struct Kind {
-    subject: Option<serde::de::IgnoredAny>,
 }
 
 /// What is needed of explanations.
@@ -115,22 +112,26 @@ fn gallery(text: &str, run: Option<&Path>, document: &Path) -> Result<Audit> {
         let (got, expected) = (other.input.x.len(), schema.width());
         bail!("its inputs have {got} numbers, those of {} {expected}; name the run that they come from", run.display());
     }
-    let name = |path: &Path| path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-    let mut subject = Subject::new(&name(run), &record.dataset.name, &schema, "");
+    let mut subject = Subject::new(&last_name(run), &record.dataset.name, &schema, "");
     subject.accepted_below = explained.settings["threshold"].as_f64().map(|threshold| threshold as f32);
-    let count = explained.settings["count"].as_u64().unwrap_or(1) as usize;
-    Ok(Audit {
+    subject.accepted_by = Uncertainty::deserialize(&explained.settings["accept_by"]).unwrap_or_default();
+    subject.samples = record.plan.as_ref().map(|plan| match plan.predictor.kind {
+        PredictorKind::Plain => 1,
+        _ => plan.predictor.samples,
+    });
+    let audit = Audit {
         format: FORMAT,
         subject,
+        findings: vec![],
         trust: None,
         uncertainty: None,
-        gallery: Some(Gallery::of(&explained.explanations, &schema, method(&explained.method), count)),
+        gallery: Some(Gallery::of(&explained.explanations, &schema, method(&explained.method), None)),
         groups: None,
         latent: None,
         story: None,
         provenance: Provenance {
             cluekit: env!("CARGO_PKG_VERSION").into(),
-            command: format!("clue report {} --run {}", name(document), name(run)),
+            command: format!("clue report {} --run {}", quoted(&last_name(document)), quoted(&last_name(run))),
             seed: explained.seed,
             training_seed: record.plan.as_ref().map(|_| record.seed.0),
             versions: record.versions,
@@ -138,6 +139,7 @@ fn gallery(text: &str, run: Option<&Path>, document: &Path) -> Result<Audit> {
             models: record.hashes,
             search: Setting::flattened(&explained.settings)?,
             constraints: explained.constraints.as_ref().map(Setting::flattened).transpose()?.unwrap_or_default(),
+            groups: vec![],
             training: record.plan.as_ref().map(Setting::flattened).transpose()?.unwrap_or_default(),
         },
         missing: vec![
@@ -145,7 +147,8 @@ fn gallery(text: &str, run: Option<&Path>, document: &Path) -> Result<Audit> {
                        where it is unsure, and what helps whole groups."
                 .into(),
         ],
-    })
+    };
+    Ok(audit.concluded())
 }
 
 /// What people call a method; a mapper has its own name.

@@ -66,8 +66,8 @@ pub fn search(
 }
 
 /// A card for each explanation.
-pub fn gallery(explanations: &[Explanation], schema: &Schema, count: usize) -> Gallery {
-    Gallery::of(explanations, schema, "∇-CLUE", count)
+pub fn gallery(explanations: &[Explanation], schema: &Schema, unsure_above: Option<f32>) -> Gallery {
+    Gallery::of(explanations, schema, "∇-CLUE", unsure_above)
 }
 
 /// Codes of rows that are evenly spread over all, and of those that are explained.

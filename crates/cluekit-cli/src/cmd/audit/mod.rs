@@ -4,7 +4,7 @@ mod clues;
 mod groups;
 mod limits;
 mod measured;
-mod origin;
+pub mod origin;
 
 use super::explain::delta::DeltaArg;
 use super::explain::options::ConstraintArgs;
@@ -13,16 +13,21 @@ use super::rank::most_uncertain;
 use super::run::{Run, RunArgs, Split};
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use cluekit::amortise::Pair;
 use cluekit::data::{Dataset, Samples};
 use cluekit::distance::Distance;
 use cluekit::model::store::files::{create_folder, write_whole};
 use cluekit::model::store::run::RunFolder;
 use cluekit::model::vae::Vae;
 use cluekit::prediction::{Prediction, predict};
-use cluekit::report::audit::{Audit, FORMAT, Subject};
+use cluekit::report::audit::{Audit, FORMAT, Finding, Subject};
 use cluekit::search::Delta;
 use cluekit::uncertainty::Uncertainty;
 use cluekit::{Error, Seed};
+use groups::{GroupMapper, Wanted};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -36,7 +41,7 @@ const QUICK_COUNT: usize = 4;
 
 /// λ_x, and what is learned for groups.
 const LAMBDA: f32 = 0.03;
-const MAPPER: &str = "scaled";
+const MAPPER: GroupMapper = GroupMapper::Scaled;
 
 /// Write one HTML page on what a model is unsure about, whether that can be trusted, and what would help.
 #[derive(Args, Debug)]
@@ -54,7 +59,7 @@ groups, whether confidence can be trusted, the latent space, and how to repeat a
 Beside it lies a JSON document of the same name with every number; `clue report` makes the page again from
 that. The same run, options and seed give the same bytes of both.
 
-Exit code 3: done, but at least one of the explained inputs has no accepted clue.")]
+Exit code 3: done, but at least one of the explained inputs that the model is unsure about has no accepted clue.")]
 pub struct AuditArgs {
     #[command(flatten)]
     pub run: RunArgs,
@@ -91,10 +96,9 @@ pub struct AuditArgs {
     /// For tables: learn a change for each part of this feature, instead of each class.
     #[arg(long, value_name = "FEATURE")]
     pub by: Option<String>,
-    /// What is learned for each group: glam (one change), clusters (one for each cluster of its inputs), scaled (one
-    /// direction, and for each input how far), affine.
-    #[arg(long, value_name = "NAME", default_value = MAPPER)]
-    pub mapper: String,
+    /// What is learned for each group.
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = MAPPER)]
+    pub mapper: GroupMapper,
     /// Learn no change for whole groups, which predicts all training rows first.
     #[arg(long, conflicts_with = "by")]
     pub no_groups: bool,
@@ -125,19 +129,20 @@ pub fn run(args: AuditArgs, quiet: bool) -> Result<ExitCode> {
             writeln!(out, "The page: {}\nIts numbers: {}", page.display(), json.display())?;
         }
     }
-    let unexplained = audit.gallery.is_some_and(|gallery| gallery.cards.iter().any(|card| !card.explained));
+    let unexplained = audit.gallery.is_some_and(|gallery| gallery.unsure().any(|card| !card.explained));
     Ok(if unexplained { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
 /// Refuses what cannot be done before anything is computed.
 fn check(page: &Path, args: &AuditArgs) -> Result<()> {
-    if page.extension().is_some_and(|end| end == "json") {
-        bail!(Error::setting("out", "is the page, and .json is for the document beside it; name it .html"));
-    }
+    check_page(page)?;
     for (key, value) in [("top", args.top), ("count", args.count)] {
         if value == Some(0) {
             bail!(Error::setting(key, "is 0; ask for at least one"));
         }
+    }
+    if let Some(above) = args.above.filter(|above| !above.is_finite() || *above < 0.0) {
+        bail!(Error::setting("above", format!("must be 0 or a positive number, got {above}")));
     }
     args.delta()?;
     match page.parent().filter(|folder| !folder.as_os_str().is_empty() && *folder != args.run.run) {
@@ -146,34 +151,76 @@ fn check(page: &Path, args: &AuditArgs) -> Result<()> {
     }
 }
 
+/// Refuses a page that cannot be written, or whose document would replace one of another kind.
+pub fn check_page(page: &Path) -> Result<()> {
+    if page.extension().is_some_and(|end| end == "json") {
+        bail!(Error::setting("out", "is the page, and .json is for the document beside it; name it .html"));
+    }
+    if page.is_dir() {
+        let problem = format!("is a folder; name the page, such as {}", page.join("report.html").display());
+        bail!(Error::setting("out", problem));
+    }
+    let json = page.with_extension("json");
+    if json.exists() && !is_audit(&fs::read_to_string(&json).unwrap_or_default()) {
+        let problem = format!(
+            "would replace {}, which is no document of an audit; give the page another name, or move that file away",
+            json.display()
+        );
+        bail!(Error::setting("out", problem));
+    }
+    Ok(())
+}
+
+/// Whether a text is the document of an audit: only that has a subject.
+pub fn is_audit(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Kind {
+        subject: Option<IgnoredAny>,
+    }
+    serde_json::from_str::<Kind>(text).is_ok_and(|kind| kind.subject.is_some())
+}
+
 /// Writes the page and, under the same name, its document, whose path is returned.
 pub fn write(audit: &Audit, page: &Path) -> Result<PathBuf> {
     let json = page.with_extension("json");
-    write_whole(&json, audit.json()?.as_bytes()).context("writing the document of the audit")?;
-    write_whole(page, audit.html()?.as_bytes()).context("writing the page of the audit")?;
+    // Both are made before either replaces an older one.
+    let (document, html) = (audit.json()?, audit.html()?);
+    write_whole(&json, document.as_bytes()).context("writing the document of the audit")?;
+    write_whole(page, html.as_bytes()).context("writing the page of the audit")?;
     Ok(json)
 }
 
 /// What the page says first, for the terminal.
 pub fn summary(audit: &Audit) -> String {
-    let line = |finding: cluekit::report::audit::Finding| {
-        format!("{}\n  {}: {}\n\n", finding.question, finding.answer, finding.text)
-    };
-    let findings: String = audit.findings().into_iter().map(line).collect();
+    let line = |finding: &Finding| format!("{}\n  {}: {}\n\n", finding.question, finding.answer, finding.text);
+    let findings: String = audit.findings.iter().map(line).collect();
     let missing: String = audit.missing.iter().map(|sentence| format!("{sentence}\n\n")).collect();
     findings + &missing
+}
+
+/// What a file or a folder is called; `.` and its like by what they stand for.
+pub fn last_name(path: &Path) -> String {
+    let whole = || path.canonicalize().ok();
+    let name = path.file_name().map(ToOwned::to_owned).or_else(|| whole()?.file_name().map(ToOwned::to_owned));
+    name.map_or("run".into(), |name| name.to_string_lossy().into_owned())
 }
 
 /// A run with the rows that are looked at.
 struct Opened<'a> {
     run: &'a Run,
     dataset: &'a Dataset,
+    pairs: Vec<Pair>,
     samples: Samples,
     predictions: Vec<Prediction>,
 }
 
 /// Makes the audit of a run.
 pub fn make(args: &AuditArgs, quiet: bool) -> Result<Audit> {
+    Ok(parts(args, quiet)?.concluded())
+}
+
+/// Everything but what it says in plain words.
+fn parts(args: &AuditArgs, quiet: bool) -> Result<Audit> {
     let folder = RunFolder::at(&args.run.run);
     if folder.exists() && !folder.expects_generative()? {
         let run = Run::open(&args.run.run)?;
@@ -191,43 +238,44 @@ pub fn make(args: &AuditArgs, quiet: bool) -> Result<Audit> {
     studio.run.schema.constraints = args.constraints.on(&studio.run.schema)?;
     studio.run.schema.constraints.validate(&studio.run.schema)?;
     let studio = studio;
+    let search = args.search(&studio, &args.cost(studio.run.schema.image.is_none()))?;
     let opened = Opened::of(args, &studio.run, &studio.dataset)?;
     let mut audit = opened.audit(args, Some(&studio.generative))?;
-    let cost = args.cost(studio.run.schema.image.is_none());
-    let search = args.search(&studio, &cost)?;
     audit.subject.accepted_below = Some(search.threshold);
     opened.look(args, &mut audit, search.threshold, Some(&studio.generative))?;
     let top = most_uncertain(&opened.predictions, Uncertainty::Total, args.top());
     let (explanations, paths) = clues::search(&studio, &search, &opened.samples, &top, Seed(args.seed), quiet)?;
-    audit.gallery = Some(clues::gallery(&explanations, &studio.run.schema, args.count()));
+    audit.gallery = Some(clues::gallery(&explanations, &studio.run.schema, audit.subject.unsure_above));
     audit.latent = clues::latent(&studio, &opened.samples, &opened.predictions, &top, (&explanations, &paths))?;
     origin::add_search(&mut audit.provenance, &search, &studio.run.schema)?;
     if args.no_groups {
         audit.missing.push("No change for whole groups was learned (--no-groups).".into());
         return Ok(audit);
     }
-    let above = audit.subject.unsure_above.unwrap_or(search.threshold);
-    let Opened { samples, predictions, .. } = opened;
-    let cost = args.cost(false);
-    audit.groups = groups::groups(args, studio.unconstrained(), &cost, above, samples, predictions, quiet)?;
+    let Opened { samples, predictions, pairs, .. } = opened;
+    let wanted = Wanted { samples, predictions, pairs };
+    groups::add(&mut audit, args, &studio.unconstrained(), &args.cost(false), wanted, quiet)?;
     Ok(audit)
 }
 
 impl<'a> Opened<'a> {
     fn of(args: &AuditArgs, run: &'a Run, dataset: &'a Dataset) -> Result<Self> {
+        let pairs = args.pairs(&run.schema, &dataset.train)?;
         let samples = args.split.within(run, dataset.clone())?;
         tracing::info!("predicting {} inputs …", samples.len());
         let predictions = predict(&run.predictor, &samples, &run.schema.target.task)?;
-        Ok(Self { run, dataset, samples, predictions })
+        Ok(Self { run, dataset, pairs, samples, predictions })
     }
 
     /// What is known without any search.
     fn audit(&self, args: &AuditArgs, generative: Option<&Vae>) -> Result<Audit> {
-        let name = args.run.run.file_name().map_or("run".into(), |name| name.to_string_lossy().into_owned());
+        let name = last_name(&args.run.run);
         let split = format!("{:?}", args.split).to_lowercase();
+        let subject = Subject::new(&name, &self.dataset.name, &self.run.schema, &split);
         let mut audit = Audit {
             format: FORMAT,
-            subject: Subject::new(&name, &self.dataset.name, &self.run.schema, &split),
+            subject: Subject { samples: Some(self.run.predictor.samples()), ..subject },
+            findings: vec![],
             trust: None,
             uncertainty: None,
             gallery: None,
@@ -271,7 +319,7 @@ impl AuditArgs {
             threshold: None,
             anchored: None,
             by: None,
-            mapper: MAPPER.into(),
+            mapper: MAPPER,
             no_groups: false,
             quick: true,
             seed: 0,

@@ -1,12 +1,13 @@
 //! Where the numbers of an audit come from.
 
 use super::super::explain::delta::DeltaArg;
-use super::AuditArgs;
+use super::{AuditArgs, last_name};
 use crate::cmd::run::{Run, Split};
 use anyhow::Result;
 use cluekit::data::Schema;
 use cluekit::report::audit::{Provenance, Setting};
 use cluekit::search::{Delta, Search};
+use std::path::Path;
 
 /// What is known before any search.
 pub fn provenance(args: &AuditArgs, run: &Run, name: &str) -> Result<Provenance> {
@@ -21,6 +22,7 @@ pub fn provenance(args: &AuditArgs, run: &Run, name: &str) -> Result<Provenance>
         models: record.hashes.clone(),
         search: vec![],
         constraints: vec![],
+        groups: vec![],
         training: record.plan.as_ref().map(Setting::flattened).transpose()?.unwrap_or_default(),
     })
 }
@@ -36,7 +38,11 @@ pub fn add_search(provenance: &mut Provenance, search: &Search, schema: &Schema)
 
 /// What to type for the same page, from the folder that the run lies in.
 fn command(args: &AuditArgs, name: &str) -> String {
-    let mut command = format!("clue audit {name} --seed {}", args.seed);
+    let mut command = format!("clue audit {} --seed {}", quoted(name), args.seed);
+    // Where the data lie is another matter on another machine.
+    if args.run.data.is_some() {
+        command += " --data DIR";
+    }
     let mut add = |option: &str, value: Option<String>| {
         if let Some(value) = value {
             command += &format!(" --{option}{}{}", if option == "anchored" { "=" } else { " " }, quoted(&value));
@@ -62,9 +68,10 @@ fn command(args: &AuditArgs, name: &str) -> String {
     add("threshold", args.threshold.map(|threshold| threshold.to_string()));
     add("anchored", args.anchored.map(|anchored| anchored.to_string()));
     add("by", args.by.clone());
-    add("mapper", Some(args.mapper.clone()));
+    add("mapper", Some(args.mapper.method().name().into()));
     for (option, value) in args.constraints.given() {
-        add(option, Some(value));
+        let is_file = option == "constraints";
+        add(option, Some(if is_file { last_name(Path::new(&value)) } else { value }));
     }
     for (flag, given) in [("no-groups", args.no_groups), ("quick", args.quick)] {
         if given {
@@ -75,7 +82,7 @@ fn command(args: &AuditArgs, name: &str) -> String {
 }
 
 /// A value as a shell takes it for one word.
-fn quoted(value: &str) -> String {
+pub fn quoted(value: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-.,=/+:".contains(c);
     if !value.is_empty() && value.chars().all(plain) {
         return value.into();

@@ -101,7 +101,8 @@ pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
     tracing::info!("predicting {} test rows …", studio.dataset.test.len());
     let models = studio.models();
     let test = Encoded::of(&models, studio.dataset.test.clone())?;
-    let scene = Scene { models: &models, search: &search, background: &background, test: &test, seed: Seed(args.seed) };
+    let (background, seed) = (&background, Seed(args.seed));
+    let scene = Scene { models: &models, search: &search, background, test: &test, split: "test", seed };
     let groups = chosen.iter().map(|(_, fitting)| scene.explain(fitting, &args.method)).collect::<Result<Vec<_>>>()?;
     let document = Document { method: args.method.clone(), threshold: search.threshold, groups };
     if let Some(folder) = &args.out {
@@ -147,6 +148,8 @@ pub struct Scene<'a> {
     pub background: &'a Background,
     /// The rows that mappers are applied to.
     pub test: &'a Encoded,
+    /// Which rows these are: test, validation or training ones.
+    pub split: &'static str,
     /// Where resampling is drawn from.
     pub seed: Seed,
 }
@@ -223,7 +226,7 @@ impl Scene<'_> {
         let title = format!("Uncertain → certain: {}", explanation.name);
         let picture = TranslationPicture {
             title: &title,
-            subtitle: &explanation.reach.as_ref().map_or(String::new(), one_line),
+            subtitle: &explanation.reach.as_ref().map_or(String::new(), |reach| one_line(reach, self.split)),
             before: &change.before,
             after: &change.after,
             examples: shown.iter().map(example).collect(),
@@ -254,9 +257,10 @@ fn outcome(fitting: &Fitting, rows: &Encoded, row: usize, clue: &Clue) -> Outcom
     }
 }
 
-fn one_line(reach: &Reach) -> String {
+fn one_line(reach: &Reach, split: &str) -> String {
+    let inputs = if reach.inputs == 1 { "input" } else { "inputs" };
     format!(
-        "{} held-out inputs: mean H {:.2} before, {:.2} after; mean distance d {:.1}; {:.0}% become certain",
+        "{} {split} {inputs}: mean H {:.2} before, {:.2} after; mean distance d {:.1}; {:.0}% become certain",
         reach.inputs,
         reach.before.mean,
         reach.after.mean,
@@ -300,5 +304,17 @@ impl Document {
             text.push('\n');
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_says_which_inputs_it_shows() {
+        let outcome = Outcome { before: 0.6, after: 0.1, distance: 2.0, certain: true, class_kept: None };
+        let reach = Reach::of(&[outcome], Seed(0)).unwrap();
+        assert!(one_line(&reach, "training").starts_with("1 training input: mean H 0.60 before"));
     }
 }

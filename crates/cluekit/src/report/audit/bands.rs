@@ -4,9 +4,6 @@ use super::rows::{Rows, mean, share};
 use crate::data::{Predicate, Schema};
 use serde::{Deserialize, Serialize};
 
-/// Groups that are listed at the most.
-const MOST: usize = 120;
-
 /// The rows that one condition on one feature holds for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,7 +55,6 @@ impl FeatureBand {
             }
         }
         bands.sort_by(|a, b| b.excess.total_cmp(&a.excess));
-        bands.truncate(MOST);
         bands
     }
 }

@@ -5,9 +5,6 @@ use crate::uncertainty::Uncertainty;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Pairs of classes that are listed.
-const MOST_PAIRS: usize = 10;
-
 /// The rows of one true class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,7 +83,7 @@ impl Hesitation {
             share: share(count, unsure.len()),
             wrong,
         };
-        pairs.into_iter().take(MOST_PAIRS).map(named).collect()
+        pairs.into_iter().map(named).collect()
     }
 }
 

@@ -1,11 +1,13 @@
 //! The most uncertain inputs, a card each: what the model says, and the clues that would make it certain.
 
 use super::levers::Lever;
+use super::rows::{aleatoric_share, parts};
 use super::thumbnail;
 use crate::data::Schema;
 use crate::explanation::{Clue, Explanation, Label, Original, Plausibility};
 use crate::prediction::Amounts;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Classes that are named beside a prediction.
 const MOST_CLASSES: usize = 4;
@@ -18,11 +20,10 @@ const LEAST_SHARE: f64 = 0.005;
 pub struct Gallery {
     /// The method's name, as people read it: ∇-CLUE.
     pub method: String,
-    /// Clues that were looked for, for each input.
-    pub count: usize,
     /// One for each input, in the order in which they were given.
     pub cards: Vec<Card>,
-    /// The changes that occur the most in the cheapest accepted clue of each input; empty for images.
+    /// The changes in the cheapest accepted clues of inputs that the model is unsure about, the most frequent first; empty
+    /// for images.
     pub levers: Vec<Lever>,
 }
 
@@ -38,11 +39,13 @@ pub struct Card {
     pub target: Option<String>,
     /// Whether the class is right, where there is one and the true one is known.
     pub right: Option<bool>,
-    /// The most probable classes; empty for a regression.
+    /// The most probable classes, and what is left for the others; empty for a regression.
     pub probabilities: Vec<NamedShare>,
     /// How unsure the model is.
     pub uncertainty: Amounts,
-    /// The aleatoric share of it, of the sum of both parts.
+    /// Whether that is called unsure; none where no limit is known.
+    pub unsure: Option<bool>,
+    /// The aleatoric share of it; of a value, that of its variance.
     pub aleatoric_share: f64,
     /// Whether a clue was accepted.
     pub explained: bool,
@@ -56,6 +59,8 @@ pub struct Card {
     pub features: Vec<NamedValue>,
     /// The accepted clues by rising cost, first one of each kind of change; then the rejected ones, the surest first.
     pub clues: Vec<CardClue>,
+    /// Candidates that are not among them, since their search left the finite numbers.
+    pub lost: usize,
     /// For each class how near its certain clues are: 1 / cost², normalised.
     pub certain_as: Vec<NamedShare>,
     /// How many kinds of change the accepted clues make.
@@ -143,27 +148,53 @@ pub struct CardChange {
 }
 
 impl Gallery {
-    /// Cards for explanations of rows of `schema`.
-    pub fn of(explanations: &[Explanation], schema: &Schema, method: &str, count: usize) -> Self {
-        let cards: Vec<Card> = explanations.iter().map(|explanation| Card::of(explanation, schema)).collect();
+    /// Cards for explanations of rows of `schema`, about which a model is unsure above `unsure_above`, if that is known.
+    pub fn of(explanations: &[Explanation], schema: &Schema, method: &str, unsure_above: Option<f32>) -> Self {
+        let card = |explanation| Card::of(explanation, schema, unsure_above);
+        let cards: Vec<Card> = explanations.iter().map(card).collect();
         let levers = Lever::of(&cards);
-        Self { method: method.into(), count, cards, levers }
+        Self { method: method.into(), cards, levers }
     }
 
-    /// How many inputs have an accepted clue.
-    pub fn explained(&self) -> usize {
-        self.cards.iter().filter(|card| card.explained).count()
+    /// The inputs that there is something to explain about.
+    pub fn unsure(&self) -> impl Iterator<Item = &Card> {
+        self.cards.iter().filter(|card| card.counts())
+    }
+
+    /// How many candidates each input has, in words.
+    pub(super) fn candidates(&self) -> String {
+        let counts = || self.cards.iter().map(|card| card.clues.len().saturating_add(card.lost));
+        match (counts().min().unwrap_or(0), counts().max().unwrap_or(0)) {
+            (1, 1) => "one candidate".into(),
+            (least, most) if least == most => format!("{most} candidates"),
+            (least, most) => format!("{least} to {most} candidates"),
+        }
+    }
+
+    /// Whether clues were searched within a distance δ.
+    pub(super) fn is_within_balls(&self) -> bool {
+        self.clues().any(|clue| clue.delta.is_some())
+    }
+
+    /// Whether it is told how ordinary clues are.
+    pub(super) fn tells_plausibility(&self) -> bool {
+        self.clues().any(|clue| clue.plausibility.is_some())
+    }
+
+    fn clues(&self) -> impl Iterator<Item = &CardClue> {
+        self.cards.iter().flat_map(|card| &card.clues)
     }
 }
 
 impl Card {
-    fn of(explanation: &Explanation, schema: &Schema) -> Self {
+    fn of(explanation: &Explanation, schema: &Schema, unsure_above: Option<f32>) -> Self {
         let Explanation { input, reconstruction, .. } = explanation;
         let classes = schema.target.task.classes();
         let named = |label: Label| super::super::wording::label(label, classes);
         let amounts = input.uncertainty;
-        let both = f64::from(amounts.aleatoric) + f64::from(amounts.epistemic);
+        let of_value = schema.target.task.is_regression();
         let image = schema.image.as_ref();
+        let clues = clues(explanation, schema);
         Self {
             index: input.index,
             predicted: named(input.label),
@@ -174,17 +205,24 @@ impl Card {
             },
             probabilities: shares(input.probabilities.iter().map(|&p| f64::from(p)), classes),
             uncertainty: amounts,
-            aleatoric_share: if both > 0.0 { f64::from(amounts.aleatoric) / both } else { 0.0 },
-            explained: explanation.accepted().next().is_some(),
+            unsure: unsure_above.map(|above| amounts.total > above),
+            aleatoric_share: aleatoric_share([parts(amounts, of_value)].into_iter()).unwrap_or(0.0),
+            explained: clues.first().is_some_and(|clue| clue.accepted),
             picture: image.map(|image| thumbnail::picture(&input.x, image)),
             reconstruction: image.map(|image| thumbnail::picture(&reconstruction.x, image)),
             reconstruction_uncertainty: reconstruction.uncertainty.total,
             features: features(input, schema),
-            clues: clues(explanation, schema),
+            lost: explanation.clues.len() - clues.len(),
+            clues,
             certain_as: shares(explanation.label_distribution.iter().flatten().copied(), classes),
             modes: explanation.modes.len(),
             advice: explanation.advice.clone(),
         }
+    }
+
+    /// Whether there is something to explain: the model is not known to be sure about it.
+    pub fn counts(&self) -> bool {
+        self.unsure != Some(false)
     }
 
     /// The cheapest accepted clue.
@@ -193,15 +231,17 @@ impl Card {
     }
 }
 
-/// The greatest shares with their names.
+/// The greatest shares with their names, and what is left for the others.
 fn shares(shares: impl Iterator<Item = f64>, classes: &[String]) -> Vec<NamedShare> {
     let mut all: Vec<(usize, f64)> = shares.enumerate().filter(|(_, share)| *share >= LEAST_SHARE).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let others: f64 = all.iter().skip(MOST_CLASSES).map(|(_, share)| share).sum();
     let named = |(class, share): (usize, f64)| NamedShare {
         name: super::super::wording::label(Label::Class(class), classes),
         share,
     };
-    all.into_iter().take(MOST_CLASSES).map(named).collect()
+    let rest = (others > 0.0).then(|| NamedShare { name: "others".into(), share: others });
+    all.into_iter().take(MOST_CLASSES).map(named).chain(rest).collect()
 }
 
 fn features(input: &Original, schema: &Schema) -> Vec<NamedValue> {
@@ -220,18 +260,21 @@ fn features(input: &Original, schema: &Schema) -> Vec<NamedValue> {
 
 /// The accepted clues by rising cost, first one of each kind of change; then the rejected ones, the surest first.
 fn clues(explanation: &Explanation, schema: &Schema) -> Vec<CardClue> {
-    let mut order: Vec<usize> = (0..explanation.clues.len()).collect();
     let clue = |place: usize| &explanation.clues[place];
+    let mut order: Vec<usize> = (0..explanation.clues.len()).filter(|&place| is_finite(clue(place))).collect();
     order.sort_by(|&a, &b| clue(a).cost.total_cmp(&clue(b).cost).then(a.cmp(&b)));
-    let kind = |place: usize| explanation.modes.iter().position(|mode| mode.clues.contains(&place));
+    let kinds = kinds(explanation);
     // How many cheaper clues make the same kind of change.
-    let before = |at: usize| order[..at].iter().filter(|&&other| kind(other) == kind(order[at])).count();
-    let mut ranked: Vec<(bool, usize, f32, usize)> = (0..order.len())
-        .map(|at| match clue(order[at]) {
-            accepted if accepted.accepted => (false, before(at), accepted.cost, order[at]),
-            rejected => (true, 0, rejected.uncertainty.total, order[at]),
-        })
-        .collect();
+    let mut before: BTreeMap<Option<usize>, usize> = BTreeMap::new();
+    let mut rank = |place: usize| match clue(place) {
+        accepted if accepted.accepted => {
+            let count = before.entry(kinds[place]).or_default();
+            *count += 1;
+            (false, *count, accepted.cost, place)
+        }
+        rejected => (true, 0, rejected.uncertainty.total, place),
+    };
+    let mut ranked: Vec<(bool, usize, f32, usize)> = order.into_iter().map(&mut rank).collect();
     ranked.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)).then(a.3.cmp(&b.3)));
     let original = &explanation.input.x;
     let card = |place: usize| {
@@ -247,7 +290,7 @@ fn clues(explanation: &Explanation, schema: &Schema) -> Vec<CardClue> {
             cost: *cost,
             accepted: *accepted,
             reason: reason.clone(),
-            mode: kind(place).map(|mode| mode + 1),
+            mode: kinds[place].map(|mode| mode + 1),
             plausibility: *plausibility,
             changes: changes(clue(place), original, schema),
             picture: image.map(|image| thumbnail::picture(x, image)),
@@ -255,6 +298,28 @@ fn clues(explanation: &Explanation, schema: &Schema) -> Vec<CardClue> {
         }
     };
     ranked.into_iter().map(|(.., place)| card(place)).collect()
+}
+
+/// For each clue the kind of change that it makes.
+fn kinds(explanation: &Explanation) -> Vec<Option<usize>> {
+    let mut kinds = vec![None; explanation.clues.len()];
+    for (kind, mode) in explanation.modes.iter().enumerate() {
+        for &place in &mode.clues {
+            if let Some(of_clue) = kinds.get_mut(place) {
+                of_clue.get_or_insert(kind);
+            }
+        }
+    }
+    kinds
+}
+
+/// Whether every number of a clue can be written down.
+fn is_finite(clue: &Clue) -> bool {
+    let Amounts { total, aleatoric, epistemic } = clue.uncertainty;
+    [total, aleatoric, epistemic, clue.distance.input, clue.distance.latent, clue.cost]
+        .iter()
+        .chain(&clue.x)
+        .all(|number| number.is_finite())
 }
 
 /// What a clue changes, the largest change first.
@@ -288,10 +353,10 @@ mod tests {
 
     #[test]
     fn changes_of_a_table_are_sorted_by_their_size_in_deviations() {
-        let gallery = Gallery::of(&[client()], &table(), "∇-CLUE", 2);
+        let gallery = Gallery::of(&[client()], &table(), "∇-CLUE", None);
         let card = &gallery.cards[0];
         assert_eq!((card.predicted.as_str(), card.target.as_deref(), card.right), ("no", Some("yes"), Some(false)));
-        assert_eq!((card.explained, gallery.explained(), card.modes), (true, 1, 3));
+        assert_eq!((card.explained, card.unsure, card.modes), (true, None, 3));
         // LIMIT_BAL by 3 deviations, PAY_0 by −2, and another category counts as 1.
         let sizes: Vec<_> = card.clues[0].changes.iter().map(|c| (c.feature.as_str(), c.size, c.up)).collect();
         assert_eq!(sizes, [("LIMIT_BAL", 3.0, Some(true)), ("PAY_0", 2.0, Some(false)), ("ZIP", 1.0, None)]);
@@ -308,7 +373,7 @@ mod tests {
         explanation.clues[2].cost = 0.5;
         let image = Image { channels: 1, height: 2, width: 2, maximum: 255.0 };
         let schema = Schema { image: Some(image), features: vec![], ..table() };
-        let gallery = Gallery::of(&[explanation], &schema, "δ-CLUE", 3);
+        let gallery = Gallery::of(&[explanation], &schema, "δ-CLUE", None);
         let numbers: Vec<usize> = gallery.cards[0].clues.iter().map(|clue| clue.number).collect();
         assert_eq!(numbers, [3, 2, 1]);
         assert_eq!(gallery.cards[0].best().unwrap().number, 3);
@@ -321,8 +386,64 @@ mod tests {
         let scaling = *table().features[0].kind.scaling().unwrap();
         let mut schema = table();
         schema.target.task = Task::Regression(scaling);
-        let card = &Gallery::of(&[house()], &schema, "CLUE", 1).cards[0];
+        let card = &Gallery::of(&[house()], &schema, "CLUE", None).cards[0];
         assert_eq!((card.right, card.probabilities.len(), card.features.len()), (None, 0, 0));
         assert_eq!(card.predicted.replace('\u{202f}', " "), "21 400");
+    }
+
+    #[test]
+    fn inputs_that_the_model_is_sure_about_do_not_count() {
+        let mut sure = client();
+        sure.input.uncertainty.total = 0.4;
+        let gallery = Gallery::of(&[client(), sure], &table(), "∇-CLUE", Some(0.5));
+        assert_eq!([gallery.cards[0].unsure, gallery.cards[1].unsure], [Some(true), Some(false)]);
+        assert_eq!((gallery.unsure().count(), gallery.levers[0].inputs, gallery.levers[0].of), (1, 1, 1));
+    }
+
+    #[test]
+    fn a_clue_without_finite_numbers_is_left_out_and_counted() {
+        let mut explanation = client();
+        explanation.clues[1].cost = f32::NAN;
+        explanation.clues.push(explanation.clues[0].clone());
+        explanation.clues[2].uncertainty.epistemic = f32::INFINITY;
+        let card = &Gallery::of(&[explanation], &table(), "∇-CLUE", None).cards[0];
+        assert_eq!((card.clues.len(), card.lost), (1, 2));
+        let again: Card = serde_json::from_str(&serde_json::to_string(card).unwrap()).unwrap();
+        assert_eq!(*card, again);
+    }
+
+    #[test]
+    fn a_thousand_clues_are_a_card_in_a_moment_one_of_each_kind_first() {
+        let mut explanation = digits(1000);
+        for (place, clue) in explanation.clues.iter_mut().enumerate() {
+            clue.cost = place as f32;
+        }
+        let mode = |clues: Vec<usize>| crate::explanation::Mode { label: None, best: clues[0], clues };
+        explanation.modes = vec![mode((0..500).collect()), mode((500..1000).collect())];
+        let schema = Schema { features: vec![], ..table() };
+        let card = &Gallery::of(&[explanation], &schema, "δ-CLUE", None).cards[0];
+        let first: Vec<_> = card.clues[..4].iter().map(|clue| (clue.number, clue.mode)).collect();
+        assert_eq!(first, [(1, Some(1)), (501, Some(2)), (2, Some(1)), (502, Some(2))]);
+    }
+
+    #[test]
+    fn classes_beyond_the_most_probable_ones_are_summed_up() {
+        let classes: Vec<String> = (0..6).map(|class| class.to_string()).collect();
+        let listed = shares([0.4, 0.2, 0.15, 0.15, 0.06, 0.04].into_iter(), &classes);
+        let last = listed.last().unwrap();
+        assert_eq!((listed.len(), last.name.as_str()), (5, "others"));
+        assert!((last.share - 0.1).abs() < 1e-12);
+        assert_eq!(shares([0.5, 0.5].into_iter(), &classes).len(), 2);
+    }
+
+    #[test]
+    fn the_number_of_candidates_is_what_the_cards_hold() {
+        let candidates = |counts: &[usize]| {
+            let explanations: Vec<_> = counts.iter().map(|&count| digits(count)).collect();
+            Gallery::of(&explanations, &Schema { features: vec![], ..table() }, "CLUE", None).candidates()
+        };
+        assert_eq!(candidates(&[1, 1]), "one candidate");
+        assert_eq!(candidates(&[3, 3]), "3 candidates");
+        assert_eq!(candidates(&[1, 4, 2]), "1 to 4 candidates");
     }
 }

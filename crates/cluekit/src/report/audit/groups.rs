@@ -2,6 +2,7 @@
 
 use super::super::shifts::FeatureShift;
 use super::story::Figure;
+use super::subject::Subject;
 use crate::measure::Reach;
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Groups {
     /// What the mapper is called.
     pub mapper: String,
-    /// Whether the rows are others than those that it was learned from.
-    pub held_out: bool,
-    /// The groups that have uncertain rows to learn from.
+    /// The groups that have rows to learn from.
     pub groups: Vec<GroupCard>,
 }
 
@@ -23,16 +22,21 @@ pub struct Groups {
 pub struct GroupCard {
     /// From whom to whom: `4 → 4`.
     pub name: String,
-    /// Rows of the group above this are uncertain.
+    /// Rows of the group above this are taken for uncertain; less than for the rest of the page where the model is sure
+    /// about all rows to learn from.
     pub uncertain_above: f32,
+    /// λ_θ that was given or chosen.
+    pub lambda_theta: Option<f32>,
     /// Means over them; none where there are none.
     pub reach: Option<Reach>,
     /// The share that is certain when it is redrawn only, as the generative model decodes it.
     pub certain_unchanged: Option<f64>,
     /// What changes on average in a table, the largest change first.
     pub changes: Vec<FeatureShift>,
-    /// What changes on average in an image, and some examples.
+    /// What changes on average in an image, and some examples; of the groups with the most uncertain rows alone.
     pub picture: Option<Figure>,
+    /// What had to be done otherwise than asked for.
+    pub notes: Vec<String>,
 }
 
 impl Groups {
@@ -46,15 +50,30 @@ impl Groups {
         }
     }
 
-    /// The groups that the change reaches, the farthest first.
-    pub(super) fn by_reach(&self) -> Vec<(&GroupCard, &Reach)> {
-        let mut all: Vec<_> = self.groups.iter().filter_map(|group| Some((group, group.reach.as_ref()?))).collect();
+    /// What the change has to do with the rows of a split that it is applied to.
+    pub(super) fn applied_to(split: &str) -> &'static str {
+        match split {
+            "train" => "training inputs, from which it was learned",
+            "validation" => "validation inputs, on which its settings may have been chosen",
+            _ => "inputs from which it was not learned",
+        }
+    }
+
+    /// The groups with inputs that the model is unsure about, those first of which the most become certain.
+    pub(super) fn by_reach(&self, subject: &Subject) -> Vec<(&GroupCard, &Reach)> {
+        let counted = self.groups.iter().filter(|group| group.counts(subject));
+        let mut all: Vec<_> = counted.filter_map(|group| Some((group, group.reach.as_ref()?))).collect();
         all.sort_by(|a, b| b.1.certain.mean.total_cmp(&a.1.certain.mean));
         all
     }
 }
 
 impl GroupCard {
+    /// Whether its inputs are ones that the model is unsure about, and not only the least sure of those it is sure about.
+    pub(super) fn counts(&self, subject: &Subject) -> bool {
+        subject.unsure_above.is_none_or(|above| self.uncertain_above >= above)
+    }
+
     /// Whom the change starts from: `4` of `4 → 4`.
     pub(super) fn source(&self) -> &str {
         self.name.split(" → ").next().unwrap_or(&self.name)

@@ -8,8 +8,6 @@ use std::collections::BTreeMap;
 const NOTABLE: f64 = 0.1;
 /// Of each clue, its largest changes count.
 const LARGEST: usize = 5;
-/// How many are listed.
-const MOST: usize = 12;
 
 /// A feature that the cheapest accepted clues change in the same direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,7 +21,7 @@ pub struct Lever {
     pub number: bool,
     /// Inputs whose cheapest accepted clue has it among its largest changes.
     pub inputs: usize,
-    /// Inputs with an accepted clue.
+    /// Inputs with an accepted clue, but for those that the model is sure about already.
     pub of: usize,
     /// The mean size of the change, in deviations.
     pub size: f64,
@@ -32,7 +30,7 @@ pub struct Lever {
 impl Lever {
     /// The most frequent first.
     pub fn of(cards: &[Card]) -> Vec<Self> {
-        let best: Vec<_> = cards.iter().filter_map(Card::best).collect();
+        let best: Vec<_> = cards.iter().filter(|card| card.counts()).filter_map(Card::best).collect();
         let mut found: BTreeMap<(String, String), (usize, f64, bool)> = BTreeMap::new();
         for change in best.iter().flat_map(|clue| clue.changes.iter().take(LARGEST)) {
             if change.size < NOTABLE {
@@ -57,7 +55,6 @@ impl Lever {
         };
         let mut levers: Vec<Self> = found.into_iter().map(lever).collect();
         levers.sort_by(|a, b| b.inputs.cmp(&a.inputs).then(b.size.total_cmp(&a.size)));
-        levers.truncate(MOST);
         levers
     }
 
@@ -80,7 +77,7 @@ mod tests {
     fn a_change_that_two_inputs_share_comes_before_larger_ones_of_one() {
         let mut other = client();
         other.clues[0].changes.remove(0);
-        let levers = Gallery::of(&[client(), other], &table(), "∇-CLUE", 2).levers;
+        let levers = Gallery::of(&[client(), other], &table(), "∇-CLUE", None).levers;
         let words: Vec<_> = levers.iter().map(|lever| (lever.words(), lever.inputs, lever.of)).collect();
         let expected = [("lower PAY_0", 2, 2), ("ZIP → 20095", 2, 2), ("higher LIMIT_BAL", 1, 2)];
         assert_eq!(words, expected.map(|(words, inputs, of)| (words.to_owned(), inputs, of)));

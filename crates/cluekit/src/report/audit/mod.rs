@@ -46,7 +46,7 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The version of the document's layout.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Everything that the page of an audit shows; parts that could not be had are none, and `missing` says why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +56,8 @@ pub struct Audit {
     pub format: u32,
     /// Which model was looked at, on which rows.
     pub subject: Subject,
+    /// What it says in plain words, the most important first; see [`Audit::concluded`].
+    pub findings: Vec<Finding>,
     /// Whether its confidence can be trusted.
     pub trust: Option<Trust>,
     /// Where it is unsure.
@@ -102,7 +104,8 @@ impl Audit {
         };
         match serde_json::from_str::<Format>(text).map_err(unreadable)?.format {
             Some(format) if format != FORMAT => Err(Error::data(format!(
-                "the document has format {format}, this version reads {FORMAT}; use the version of clue that made it"
+                "the document has format {format}, this version reads {FORMAT}; use the version of clue that made it, or make \
+                 it again"
             ))),
             _ => serde_json::from_str(text).map_err(unreadable),
         }
@@ -114,9 +117,10 @@ impl Audit {
         text.map(|text| text + "\n").map_err(|problem| Error::data(format!("the audit cannot be written: {problem}")))
     }
 
-    /// What it says in plain words, the most important first.
-    pub fn findings(&self) -> Vec<Finding> {
-        findings::findings(self)
+    /// With its findings, which all other parts are needed for.
+    #[must_use]
+    pub fn concluded(self) -> Self {
+        Self { findings: findings::findings(&self), ..self }
     }
 
     /// The page: one file, nothing fetched, readable without script.
@@ -131,7 +135,9 @@ mod tests {
     use super::rows::toy::says;
     use super::*;
     use crate::data::{Samples, Schema, Targets};
-    use crate::measure::{ClassifierHealth, Health, Predictions, PredictorHealth, Reliability, rejection_curve};
+    use crate::measure::{
+        ClassifierHealth, Health, Outcome, Predictions, PredictorHealth, Reach, Reliability, rejection_curve,
+    };
 
     /// Four clients, of whom the model is unsure about two and wrong about one.
     fn clients(schema: &Schema) -> Audit {
@@ -151,6 +157,7 @@ mod tests {
         Audit {
             format: FORMAT,
             subject,
+            findings: vec![],
             trust: Some(Trust {
                 health: Health { predictor: PredictorHealth::Classifier(health), generative: None },
                 reliability: Some(Reliability::of(&checked)),
@@ -163,23 +170,33 @@ mod tests {
                 hesitations: Hesitation::of(&rows),
                 bands: FeatureBand::of(&rows, schema),
             }),
-            gallery: Some(Gallery::of(&[client()], schema, "∇-CLUE", 2)),
+            gallery: Some(Gallery::of(&[client()], schema, "∇-CLUE", Some(0.5))),
             groups: Some(Groups {
                 mapper: "glam".into(),
-                held_out: true,
-                groups: vec![GroupCard {
-                    name: "no → no".into(),
-                    uncertain_above: 0.5,
-                    reach: None,
-                    certain_unchanged: None,
-                    changes: vec![],
-                    picture: None,
-                }],
+                groups: vec![group("no → no", 0.5, &[true, false]), group("yes → yes", 0.1, &[true])],
             }),
             latent: LatentMap::of(&[1.0, 2.0, 3.0, 4.0], 2, &[0, 1], &[0.1, 0.2], &[client()], &[]),
             story: None,
             provenance: Provenance::default(),
             missing: vec![],
+        }
+        .concluded()
+    }
+
+    /// What was learned for a group, and about which of its inputs the model becomes certain.
+    fn group(name: &str, uncertain_above: f32, certain: &[bool]) -> GroupCard {
+        let outcome =
+            |&certain: &bool| Outcome { before: 0.6, after: 0.1, distance: 2.0, certain, class_kept: Some(true) };
+        let outcomes: Vec<Outcome> = certain.iter().map(outcome).collect();
+        GroupCard {
+            name: name.into(),
+            uncertain_above,
+            lambda_theta: Some(1.0),
+            reach: Reach::of(&outcomes, crate::seed::Seed(0)),
+            certain_unchanged: Some(0.25),
+            changes: vec![],
+            picture: None,
+            notes: vec![format!("no training row of `{name}` is more uncertain")],
         }
     }
 
@@ -193,7 +210,7 @@ mod tests {
 
     #[test]
     fn findings_tell_the_numbers_of_the_document() {
-        let findings = clients(&table()).findings();
+        let findings = clients(&table()).findings;
         let said = |at: usize| (findings[at].answer.replace('\u{a0}', " "), findings[at].text.replace('\u{a0}', " "));
         assert_eq!(
             said(0),
@@ -206,14 +223,27 @@ mod tests {
         );
         let (answer, text) = said(1);
         assert_eq!(answer, "50.0 %");
-        assert!(
-            text.contains(
-                "unsure about 2 of them (uncertainty above 0.5 nats). Of its errors, 100.0 % are among these"
-            )
+        assert_eq!(
+            text,
+            "It is unsure about 2 of them (uncertainty above 0.5 nats). Of its errors, 100.0 % are among these. It is wrong \
+             about 50.0 % of those that it is unsure about, and about 0.0 % of the others."
         );
-        assert!(text.ends_with(": it is wrong about 50.0 % of them, and about 0.0 % of the others."), "{text}");
         assert_eq!(said(2).0, "PAY_0 = 2");
-        assert!(said(4).1.contains("What differs most often: higher LIMIT_BAL (1 of 1), lower PAY_0 (1 of 1)"));
+        let (answer, text) = said(4);
+        assert!(text.contains("What differs most often: higher LIMIT_BAL (1 of 1), lower PAY_0 (1 of 1)"), "{text}");
+        assert!(
+            answer == "1 of 1" && text.starts_with("of the most uncertain inputs have a clue: a changed"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("makes uncertain inputs certain: 50.0 % of 2 inputs of group no (25.0 % without it)."),
+            "{text}"
+        );
+        let number =
+            |finding: usize, name: &str| findings[finding].numbers.iter().find(|n| n.name == name).unwrap().value;
+        let numbers =
+            [number(1, "share unsure"), number(1, "share of its errors among the unsure"), number(4, "of inputs")];
+        assert_eq!(numbers, [0.5, 1.0, 1.0]);
     }
 
     #[test]
@@ -250,9 +280,9 @@ mod tests {
     #[test]
     fn a_document_of_another_kind_is_refused_with_the_remedy() {
         let problem = |text: &str| Audit::from_json(text).unwrap_err().to_string();
-        assert!(problem("{\"format\": 7}").contains("format 7, this version reads 1"));
+        assert!(problem("{\"format\": 7}").contains("format 7, this version reads 2"));
         assert!(problem("[]").contains("make it again"));
-        assert!(problem("{\"format\": 1, \"subject\": 3}").contains("make it again"));
+        assert!(problem("{\"format\": 2, \"subject\": 3}").contains("make it again"));
     }
 
     #[test]
@@ -263,5 +293,132 @@ mod tests {
             assert!(html.contains(&format!("<section id=\"{part}\"")), "{part}");
             assert!(html.contains(&format!("href=\"#{part}\"")), "{part}");
         }
+    }
+
+    #[test]
+    fn inputs_that_the_model_is_sure_about_are_told_apart() {
+        let mut audit = clients(&table());
+        let mut sure = client();
+        (sure.input.index, sure.input.uncertainty.total) = (18, 0.4);
+        sure.clues[0].accepted = false;
+        let help = |audit: &Audit| audit.findings[4].clone();
+        audit.gallery = Some(Gallery::of(&[client(), sure.clone()], &table(), "∇-CLUE", Some(0.5)));
+        let audit = audit.concluded();
+        assert_eq!(help(&audit).answer, "1 of 1");
+        let text = help(&audit).text;
+        assert!(text.starts_with("of the inputs that the model is unsure about have a clue"), "{text}");
+        assert!(text.contains("One more is shown, about which it is sure."), "{text}");
+        assert!(audit.html().unwrap().contains("sure already"));
+        let gallery = Some(Gallery::of(&[sure], &table(), "∇-CLUE", Some(0.5)));
+        let audit = Audit { gallery, groups: None, ..audit }.concluded();
+        assert_eq!(help(&audit).answer, "No help needed");
+    }
+
+    #[test]
+    fn a_group_that_the_model_is_sure_about_is_marked_and_one_input_has_no_interval() {
+        let html = clients(&table()).html().unwrap();
+        assert_eq!(html.matches("<span class=\"tag\">sure already</span>").count(), 1, "that of the second group");
+        assert!(html.contains("no training row of `yes → yes` is more uncertain."), "the note is shown");
+        assert!(html.contains("\">–</td>"), "no interval");
+        assert!(!html.contains("Constraints hold"));
+        let mut audit = clients(&table());
+        audit.provenance.constraints = vec![Setting { key: "immutable".into(), value: "ZIP".into() }];
+        assert!(audit.html().unwrap().contains("Constraints hold for the clues of single inputs and not here"));
+    }
+
+    #[test]
+    fn one_network_says_nothing_of_kinds() {
+        let mut audit = clients(&table());
+        assert!(audit.html().unwrap().contains("of it aleatoric"));
+        audit.subject.samples = Some(1);
+        let audit = audit.concluded();
+        let html = audit.html().unwrap();
+        assert_eq!(audit.findings[3].answer, "Not known");
+        assert!(
+            !html.contains("of it aleatoric")
+                && !html.contains("aleatoric share")
+                && !html.contains("number\">epistemic<")
+        );
+    }
+
+    #[test]
+    fn how_ordinary_a_clue_is_and_why_it_was_rejected_can_be_read() {
+        let mut audit = clients(&table());
+        assert!(!audit.html().unwrap().contains("unusual"), "it is not known");
+        let clue = &mut audit.gallery.as_mut().unwrap().cards[0].clues[0];
+        clue.plausibility = Some(crate::explanation::Plausibility { reconstruction: 0.993, elbo: None });
+        let html = audit.html().unwrap();
+        assert!(html.contains("unusual 99.3\u{a0}%") && html.contains("“Unusual” is the share"), "it is shown");
+        assert!(!html.contains("plausible"), "nobody checked");
+        audit.subject.images = true;
+        assert!(audit.html().unwrap().contains("rejected: uncertainty 0.45 is above the threshold 0.2</span>"));
+    }
+
+    #[test]
+    fn a_gallery_alone_claims_neither_balls_nor_ranks() {
+        let mut explanation = client();
+        explanation.clues.iter_mut().for_each(|clue| clue.delta = None);
+        let mut audit = Audit { trust: None, uncertainty: None, groups: None, latent: None, ..clients(&table()) };
+        audit.subject.accepted_by = crate::uncertainty::Uncertainty::Epistemic;
+        audit.gallery = Some(Gallery::of(&[explanation], &table(), "glam", None));
+        let audit = audit.concluded();
+        let html = audit.html().unwrap();
+        assert!(!html.contains("most uncertain inputs") && !html.contains("δ"), "{html}");
+        assert!(html.contains("glam tried 2 candidates") && html.contains("if its epistemic uncertainty is below"));
+        assert!(audit.findings[0].text.starts_with("of the explained inputs have a clue"), "{:?}", audit.findings);
+    }
+
+    #[test]
+    fn long_lists_are_cut_on_the_page_and_the_page_says_so() {
+        let mut audit = clients(&table());
+        let bands = &mut audit.uncertainty.as_mut().unwrap().bands;
+        let band = bands[0].clone();
+        bands.extend(std::iter::repeat_n(band, 200));
+        let all = bands.len();
+        let html = audit.html().unwrap();
+        assert!(html.contains(&format!("The 120 of {all} groups")));
+    }
+
+    /// Every place of a document, but of a list only the first one.
+    fn places(value: &serde_json::Value, way: String, found: &mut Vec<String>) {
+        found.push(way.clone());
+        match value {
+            serde_json::Value::Object(fields) => {
+                fields.iter().for_each(|(name, value)| places(value, format!("{way}/{name}"), found));
+            }
+            serde_json::Value::Array(values) => {
+                values.iter().take(1).for_each(|value| places(value, format!("{way}/0"), found));
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn whatever_can_be_read_makes_a_page() {
+        let mut audit = clients(&table());
+        audit.subject.classes.push("maybe".into());
+        let document: serde_json::Value = serde_json::from_str(&audit.json().unwrap()).unwrap();
+        let mut ways = Vec::new();
+        places(&document, String::new(), &mut ways);
+        let mut made = 0;
+        for way in ways {
+            for other in
+                [serde_json::json!(null), serde_json::json!([]), serde_json::json!(u64::MAX), serde_json::json!(-1e300)]
+            {
+                let mut changed = document.clone();
+                *changed.pointer_mut(&way).unwrap() = other.clone();
+                if let Ok(read) = Audit::from_json(&changed.to_string()) {
+                    let page = read.html();
+                    assert!(page.is_ok(), "{way} is {other}: {}", page.unwrap_err());
+                    made += 1;
+                }
+            }
+        }
+        assert!(made > 200, "{made} documents could be read");
+        // Classes beside the health of a model of values.
+        let mut odd = document;
+        odd["trust"]["health"]["predictor"] =
+            serde_json::json!({"rmse": 1.0, "nll": 1.0, "coverage": [], "samples": 1});
+        assert!(Audit::from_json(&odd.to_string()).unwrap().html().is_ok());
     }
 }

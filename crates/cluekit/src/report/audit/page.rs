@@ -5,7 +5,7 @@
 
 use super::super::shifts::{ShiftRow, shift_rows};
 use super::super::wording;
-use super::findings::{Finding, amount, count, findings, percent};
+use super::findings::{amount, count, percent};
 use super::pictures::plots;
 use super::{Audit, Subject};
 use crate::error::{Error, Result};
@@ -26,31 +26,65 @@ const MOST_SHIFTS: usize = 12;
 #[derive(Serialize)]
 struct Page<'a> {
     audit: &'a Audit,
-    findings: Vec<Finding>,
     plots: BTreeMap<&'static str, String>,
+    /// Whether a value is predicted.
+    regression: bool,
+    /// Whether aleatoric and epistemic uncertainty can be told apart.
+    kinds: bool,
+    /// What must be low for a clue to be accepted.
+    accepted_by: &'static str,
+    /// How many candidates each input of the gallery has.
+    candidates: String,
+    /// Whether they were searched within a distance δ.
+    within: bool,
+    /// Whether it is told how ordinary they are.
+    unusual: bool,
     /// What is learned for each group.
     how: &'static str,
-    /// For each group the largest changes of a table, in words.
-    shifts: Vec<Vec<ShiftRow>>,
+    /// What that has to do with the rows that it is applied to.
+    applied_to: &'static str,
+    /// What is said of each group besides.
+    views: Vec<GroupView>,
     style: &'static str,
     script: &'static str,
 }
 
+/// What is said of a group besides what the document holds.
+#[derive(Serialize)]
+struct GroupView {
+    /// Whether the model is sure about all that it was learned from.
+    sure: bool,
+    /// The largest changes of a table, in words.
+    shifts: Vec<ShiftRow>,
+}
+
 /// The whole file.
 pub(super) fn html(audit: &Audit) -> Result<String> {
+    let subject = &audit.subject;
     let groups = audit.groups.iter().flat_map(|groups| &groups.groups);
+    let view = |group: &super::GroupCard| GroupView {
+        sure: !group.counts(subject),
+        shifts: shift_rows(&group.changes, MOST_SHIFTS),
+    };
     let page = Page {
         audit,
-        findings: findings(audit),
         plots: plots(audit),
+        regression: subject.is_regression(),
+        kinds: subject.tells_kinds(),
+        accepted_by: subject.accepted_uncertainty(),
+        candidates: audit.gallery.as_ref().map_or(String::new(), super::Gallery::candidates),
+        within: audit.gallery.as_ref().is_some_and(super::Gallery::is_within_balls),
+        unusual: audit.gallery.as_ref().is_some_and(super::Gallery::tells_plausibility),
         how: audit.groups.as_ref().map_or("", super::Groups::how),
-        shifts: groups.map(|group| shift_rows(&group.changes, MOST_SHIFTS)).collect(),
+        applied_to: super::Groups::applied_to(&subject.split),
+        views: groups.map(view).collect(),
         style: STYLE,
         script: SCRIPT,
     };
-    let filled = environment(&audit.subject)
-        .and_then(|environment| environment.get_template("report.html")?.render(Serde(&page)));
-    filled.map_err(|problem| Error::data(format!("the page of the audit cannot be made: {problem}")))
+    let filled =
+        environment(subject).and_then(|environment| environment.get_template("report.html")?.render(Serde(&page)));
+    let unfit = |problem| format!("the page of the audit cannot be made: {problem}; make its document again");
+    filled.map_err(|problem| Error::data(unfit(problem)))
 }
 
 fn environment(subject: &Subject) -> std::result::Result<Environment<'static>, minijinja::Error> {
@@ -60,7 +94,7 @@ fn environment(subject: &Subject) -> std::result::Result<Environment<'static>, m
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.add_filter("percent", percent);
     environment.add_filter("count", count);
-    environment.add_filter("decimals", |value: f64, decimals: usize| format!("{value:.decimals$}"));
+    environment.add_filter("decimals", decimals);
     environment.add_filter("distance", |value: f64| wording::distance(value as f32));
     environment.add_filter("grouped", |text: String, number: bool| if number { wording::grouped(&text) } else { text });
     environment.add_filter("figures", |value: f64| wording::figures(value as f32, 3));
@@ -77,5 +111,24 @@ fn bare(subject: &Subject) -> super::Unit {
     match subject.is_regression() {
         true => super::Unit::Target(String::new()),
         false => super::Unit::Nats,
+    }
+}
+
+/// So many digits behind the point, and no minus before nothing.
+fn decimals(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(nothing) if !nothing.contains(|c: char| ('1'..='9').contains(&c)) => nothing.to_owned(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_has_no_sign() {
+        assert_eq!([decimals(-0.3, 0), decimals(-0.5, 1), decimals(-0.0, 2)], ["0", "-0.5", "0.00"]);
     }
 }

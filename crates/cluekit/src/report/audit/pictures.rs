@@ -5,12 +5,14 @@ use super::super::colour::{Colour, ColourMap, PALETTE};
 use super::super::grid::Grid;
 use super::super::layer::{Bar, Bars, Course, Line, Mark, Reference, Scatter};
 use super::super::plot::Plot;
+use super::super::wording::figures;
 use super::super::{calibration_plot, rejection_plot, reliability_diagram};
-use super::groups::Groups;
+use super::findings::{amount, count};
+use super::groups::GroupCard;
 use super::latent::LatentMap;
 use super::spread::{Spread, UncertaintyBin};
 use super::{Audit, ClassRow, Subject, Unit};
-use crate::measure::PredictorHealth;
+use crate::measure::{PredictorHealth, Reach};
 use std::collections::BTreeMap;
 
 /// Steps of colour from sure to unsure.
@@ -39,11 +41,12 @@ pub(super) fn plots(audit: &Audit) -> BTreeMap<&'static str, String> {
         plots.insert("spread", spread_plot(&whereabouts.spread, subject));
         plots.insert("tenths", tenths_plot(&whereabouts.spread, subject));
         if (1..=MOST_CLASSES).contains(&whereabouts.classes.len()) {
-            plots.insert("classes", classes_plot(&whereabouts.classes));
+            plots.insert("classes", classes_plot(&whereabouts.classes, subject));
         }
     }
-    if let Some(groups) = audit.groups.as_ref().filter(|groups| (2..=MOST_GROUPS).contains(&groups.by_reach().len())) {
-        plots.insert("groups", groups_plot(groups));
+    let reached = audit.groups.as_ref().map_or(vec![], |groups| groups.by_reach(subject));
+    if (2..=MOST_GROUPS).contains(&reached.len()) {
+        plots.insert("groups", groups_plot(&reached));
     }
     if let Some(map) = &audit.latent {
         plots.insert("latent", latent_plot(map, subject));
@@ -62,12 +65,19 @@ fn quantity(what: &str, subject: &Subject) -> String {
 
 /// How many rows are how uncertain, the wrong ones beside the right ones.
 fn spread_plot(spread: &Spread, subject: &Subject) -> String {
-    let all: usize = spread.bins.iter().map(|bin| bin.rows).sum();
-    let fullest = spread.bins.iter().map(|bin| bin.rows).max().unwrap_or(0);
+    let heights = || spread.bins.iter().map(|bin| bin.rows as f64);
+    let (all, fullest) = (heights().sum::<f64>(), heights().fold(0.0, f64::max));
     let counts = Axis::new("inputs");
     // Where most rows are certain, the others could not be seen on an even scale.
-    let y = if 2 * fullest > all { counts.log().between(0.7, 1.4 * fullest as f64) } else { counts };
+    let y = if 2.0 * fullest > all { counts.log().between(0.7, 1.4 * fullest) } else { counts };
     let mut plot = Plot::new("How unsure it is", Axis::new(quantity("total uncertainty", subject)), y);
+    if spread.beyond > 0 {
+        plot = plot.captioned(format!(
+            "The last bar also counts inputs that lie beyond it: {} of them, up to {}.",
+            count(spread.beyond),
+            amount(spread.greatest, subject)
+        ));
+    }
     let halves = |of: &dyn Fn(&UncertaintyBin) -> usize, place: f64, width: f64| -> Vec<Bar> {
         let bar = |bin: &UncertaintyBin| {
             let step = bin.upper - bin.lower;
@@ -105,8 +115,13 @@ fn tenths_plot(spread: &Spread, subject: &Subject) -> String {
     let parts: Vec<[f64; 2]> = spread.tenths.iter().map(|tenth| [tenth.aleatoric, tenth.epistemic]).collect();
     let errors: Vec<f64> = spread.tenths.iter().map(|tenth| tenth.error).collect();
     let above = stacked(
-        Plot::new("Which kind it is", Axis::new("").names(names.clone()), Axis::new(quantity("mean", subject))),
+        Plot::new(
+            if subject.tells_kinds() { "Which kind it is" } else { "Tenth by tenth" },
+            Axis::new("").names(names.clone()),
+            Axis::new(quantity("mean", subject)),
+        ),
         &parts,
+        subject,
     );
     let y = match subject.is_regression() {
         true => Axis::new(quantity("error", subject)),
@@ -119,15 +134,15 @@ fn tenths_plot(spread: &Spread, subject: &Subject) -> String {
 }
 
 /// What is unsure in each class.
-fn classes_plot(classes: &[ClassRow]) -> String {
+fn classes_plot(classes: &[ClassRow], subject: &Subject) -> String {
     let names: Vec<String> = classes.iter().map(|class| class.name.clone()).collect();
     let parts: Vec<[f64; 2]> = classes.iter().map(|class| [class.aleatoric, class.epistemic]).collect();
     let plot = Plot::new("Class by class", Axis::new("true class").names(names), Axis::new("mean uncertainty (nats)"));
-    stacked(plot, &parts).to_svg()
+    stacked(plot, &parts, subject).to_svg()
 }
 
-/// Aleatoric parts with epistemic ones on top of them.
-fn stacked(plot: Plot, parts: &[[f64; 2]]) -> Plot {
+/// Aleatoric parts with epistemic ones on top of them, or all of it where they cannot be told apart.
+fn stacked(plot: Plot, parts: &[[f64; 2]], subject: &Subject) -> Plot {
     let bars = |ends: &dyn Fn(&[f64; 2]) -> (f64, f64)| -> Vec<Bar> {
         let bar = |(at, part): (usize, &[f64; 2])| {
             let (foot, top) = ends(part);
@@ -136,6 +151,9 @@ fn stacked(plot: Plot, parts: &[[f64; 2]]) -> Plot {
         parts.iter().enumerate().map(bar).collect()
     };
     let layer = |bars, colour, name: &str| Bars { bars, opacity: 1.0, colour: Some(colour), name: Some(name.into()) };
+    if !subject.tells_kinds() {
+        return plot.with(layer(bars(&|part| (0.0, part[0] + part[1])), PALETTE[0], "uncertainty"));
+    }
     plot.with(layer(bars(&|part| (0.0, part[0])), PALETTE[0], "aleatoric")).with(layer(
         bars(&|part| (part[0], part[0] + part[1])),
         PALETTE[1],
@@ -144,8 +162,7 @@ fn stacked(plot: Plot, parts: &[[f64; 2]]) -> Plot {
 }
 
 /// How far the change of each group reaches, with its interval.
-fn groups_plot(groups: &Groups) -> String {
-    let all = groups.by_reach();
+fn groups_plot(all: &[(&GroupCard, &Reach)]) -> String {
     let names = all.iter().map(|(group, _)| group.source().to_owned()).collect();
     let heights: Vec<f64> = all.iter().map(|(_, reach)| reach.certain.mean).collect();
     let y = Axis::new("become certain").percent().between(0.0, 1.0);
@@ -153,9 +170,11 @@ fn groups_plot(groups: &Groups) -> String {
         .with(Bars { colour: Some(PALETTE[2]), ..Bars::at_names(&heights) })
         .sized(640.0, 320.0);
     let gap = (f64::NAN, f64::NAN);
+    // One input tells nothing of how another would fare.
     let ends = all
         .iter()
         .enumerate()
+        .filter(|(_, (_, reach))| reach.inputs > 1)
         .flat_map(|(at, (_, reach))| [(at as f64, reach.certain.low), (at as f64, reach.certain.high), gap]);
     plot = plot.with(Line {
         points: ends.collect(),
@@ -179,8 +198,8 @@ fn latent_plot(map: &LatentMap, subject: &Subject) -> String {
     for shade in 0..SHADES {
         let within = |total: f32| ((f64::from(total) / step.max(f64::MIN_POSITIVE)) as usize).min(SHADES - 1) == shade;
         let points: Vec<_> = map.points.iter().filter(|p| within(p.total)).map(|p| place(p.at)).collect();
-        let decimals = if greatest < 10.0 { 2 } else { 0 };
-        let name = format!("{:.decimals$} to {:.decimals$}", step * shade as f64, step * (shade + 1) as f64);
+        let [from, to] = [shade, shade + 1].map(|end| figures((step * end as f64) as f32, 2));
+        let name = format!("{from} to {to}");
         plot = plot.with(Scatter {
             points,
             radius: 2.2 + 0.35 * shade as f64,

@@ -26,6 +26,8 @@ pub struct Provenance {
     pub search: Vec<Setting>,
     /// What clues may not change in a table.
     pub constraints: Vec<Setting>,
+    /// What the changes for whole groups were learned under.
+    pub groups: Vec<Setting>,
     /// Every setting of training.
     pub training: Vec<Setting>,
 }

@@ -1,7 +1,7 @@
 //! Rows beside what the model says of them: what every count of an audit looks at.
 
 use crate::data::{Samples, Targets, Task};
-use crate::prediction::{Prediction, unscaled};
+use crate::prediction::{Amounts, Prediction, unscaled};
 
 /// Rows with their predictions.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,11 @@ impl Rows<'_> {
     /// The total uncertainty of a row.
     pub fn total(&self, row: usize) -> f64 {
         f64::from(self.predictions[row].uncertainty.total)
+    }
+
+    /// The aleatoric and the epistemic part of it, which add up to it.
+    pub fn parts(&self, row: usize) -> [f64; 2] {
+        parts(self.predictions[row].uncertainty, self.task.is_regression())
     }
 
     /// Whether the model is unsure about a row.
@@ -67,6 +72,24 @@ impl Rows<'_> {
     }
 }
 
+/// The aleatoric and the epistemic part of an uncertainty, which add up to all of it. Deviations of values do not, but
+/// their squares do: a deviation is split as its square is.
+pub(super) fn parts(amounts: Amounts, of_value: bool) -> [f64; 2] {
+    let parts = [amounts.aleatoric, amounts.epistemic].map(f64::from);
+    if !of_value {
+        return parts;
+    }
+    let squares = parts.map(|part| part * part);
+    let whole = squares[0] + squares[1];
+    squares.map(|square| if whole > 0.0 { f64::from(amounts.total) * square / whole } else { 0.0 })
+}
+
+/// The aleatoric share of what [`parts`] add up to; none of nothing.
+pub(super) fn aleatoric_share(parts: impl Iterator<Item = [f64; 2]>) -> Option<f64> {
+    let [aleatoric, epistemic] = parts.fold([0.0, 0.0], |sum, part| [sum[0] + part[0], sum[1] + part[1]]);
+    (aleatoric + epistemic > 0.0).then(|| aleatoric / (aleatoric + epistemic))
+}
+
 /// The mean of some numbers; none of none.
 pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.fold((0.0, 0_usize), |(sum, count), value| (sum + value, count + 1));
@@ -82,7 +105,6 @@ pub(super) fn share(part: usize, whole: usize) -> f64 {
 pub(super) mod toy {
     use super::*;
     use crate::data::Scaling;
-    use crate::prediction::Amounts;
 
     /// A prediction whose uncertainty is half aleatoric.
     pub fn says(mean: &[f32], total: f32) -> Prediction {
@@ -125,5 +147,17 @@ mod tests {
         // (9 + 16) / 2
         assert_eq!(rows.error(&[0, 1]), Some(12.5_f64.sqrt()));
         assert_eq!(rows.is_wrong(0), None);
+    }
+
+    #[test]
+    fn squares_of_deviations_add_up_and_entropies_themselves() {
+        // 3² + 4² = 5²: 9 of 25 parts of a deviation of 5.
+        let amounts = Amounts { total: 5.0, aleatoric: 3.0, epistemic: 4.0 };
+        let [aleatoric, epistemic] = parts(amounts, true);
+        assert!((aleatoric - 1.8).abs() < 1e-12 && (epistemic - 3.2).abs() < 1e-12, "{aleatoric} {epistemic}");
+        assert!((aleatoric_share([parts(amounts, true)].into_iter()).unwrap() - 0.36).abs() < 1e-12);
+        assert_eq!(parts(amounts, false), [3.0, 4.0]);
+        let nothing = Amounts { total: 0.0, aleatoric: 0.0, epistemic: 0.0 };
+        assert_eq!((parts(nothing, true), aleatoric_share([[0.0, 0.0]].into_iter())), ([0.0, 0.0], None));
     }
 }

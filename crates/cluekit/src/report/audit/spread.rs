@@ -2,11 +2,12 @@
 
 use super::super::histogram::ends;
 use super::rows::{Rows, mean};
-use crate::uncertainty::Uncertainty;
 use serde::{Deserialize, Serialize};
 
 /// Bins of the histogram.
 const BINS: usize = 24;
+/// The histogram goes on at least so many times as far as where the model begins to be unsure.
+const BEYOND_LIMIT: f64 = 1.2;
 /// Parts of equal size that rows are cut into.
 const TENTHS: usize = 10;
 
@@ -14,8 +15,12 @@ const TENTHS: usize = 10;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
-    /// From 0 on, of equal width; the last also counts the few rows that lie far beyond it.
+    /// From 0 on, of equal width.
     pub bins: Vec<UncertaintyBin>,
+    /// Rows that lie beyond the last bin, which counts them too; always 0 for classes.
+    pub beyond: usize,
+    /// The greatest uncertainty.
+    pub greatest: f64,
     /// The rows by rising uncertainty, in parts of equal size.
     pub tenths: Vec<Tenth>,
 }
@@ -38,9 +43,9 @@ pub struct UncertaintyBin {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tenth {
-    /// Mean aleatoric uncertainty.
+    /// The aleatoric part of its mean uncertainty.
     pub aleatoric: f64,
-    /// Mean epistemic uncertainty.
+    /// The epistemic part of it.
     pub epistemic: f64,
     /// The share of wrong classes, or the root mean squared error.
     pub error: f64,
@@ -49,13 +54,23 @@ pub struct Tenth {
 impl Spread {
     /// Counts.
     pub fn of(rows: &Rows) -> Self {
-        let order = ascending(rows);
-        Self { bins: bins(rows), tenths: tenths(rows, &order) }
+        let totals = || (0..rows.len()).map(|row| rows.total(row)).filter(|total| total.is_finite());
+        let greatest = totals().fold(0.0, f64::max);
+        // Entropies are bounded and all are shown; a few deviations may lie far beyond the others.
+        let furthest = if rows.task.is_regression() { ends(totals()).1 } else { greatest };
+        let high = furthest.max(BEYOND_LIMIT * f64::from(rows.unsure_above));
+        let high = if high > 0.0 { high } else { 1.0 };
+        Self {
+            bins: bins(rows, high),
+            beyond: totals().filter(|&total| total > high).count(),
+            greatest,
+            tenths: tenths(rows, &ascending(rows)),
+        }
     }
 }
 
-fn bins(rows: &Rows) -> Vec<UncertaintyBin> {
-    let (_, high) = ends((0..rows.len()).map(|row| rows.total(row)).filter(|total| total.is_finite()));
+/// Rows in bins of equal width from 0 to `high`.
+fn bins(rows: &Rows, high: f64) -> Vec<UncertaintyBin> {
     let edge = |bin: usize| high * bin as f64 / BINS as f64;
     let wrong = (!rows.task.is_regression()).then_some(0);
     let empty = |bin: usize| UncertaintyBin { lower: edge(bin), upper: edge(bin + 1), rows: 0, wrong };
@@ -79,12 +94,8 @@ fn tenths(rows: &Rows, order: &[usize]) -> Vec<Tenth> {
     let parts = TENTHS.min(order.len());
     let part = |place: usize| &order[place * order.len() / parts..(place + 1) * order.len() / parts];
     let tenth = |part: &[usize]| {
-        let over = |kind| mean(part.iter().map(|&row| f64::from(rows.predictions[row].uncertainty.get(kind))));
-        Tenth {
-            aleatoric: over(Uncertainty::Aleatoric).unwrap_or(0.0),
-            epistemic: over(Uncertainty::Epistemic).unwrap_or(0.0),
-            error: rows.error(part).unwrap_or(0.0),
-        }
+        let over = |kind: usize| mean(part.iter().map(|&row| rows.parts(row)[kind])).unwrap_or(0.0);
+        Tenth { aleatoric: over(0), epistemic: over(1), error: rows.error(part).unwrap_or(0.0) }
     };
     (0..parts).map(|place| tenth(part(place))).collect()
 }
@@ -117,5 +128,32 @@ mod tests {
         let parts: Vec<f64> = spread.tenths.iter().map(|tenth| tenth.epistemic).collect();
         assert_eq!(parts.len(), 3);
         assert!(parts.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn the_few_unsure_rows_of_a_good_model_are_shown_where_they_are() {
+        let (samples, task) = (of_classes(&[0.0; 1000], &[0; 1000]), letters());
+        // Two in a thousand are unsure, with 0.9 and 1 nats.
+        let total = |row: u16| if row < 998 { 0.01 } else { 0.1 * f32::from(row - 989) };
+        let predictions: Vec<_> = (0..1000).map(|row| says(&[1.0, 0.0, 0.0], total(row))).collect();
+        let rows = Rows { samples: &samples, predictions: &predictions, task: &task, unsure_above: 0.5 };
+        let spread = Spread::of(&rows);
+        assert!((spread.bins[23].upper - 1.0).abs() < 1e-6 && spread.beyond == 0, "{spread:?}");
+        let unsure: usize = spread.bins.iter().filter(|bin| bin.lower >= 0.5).map(|bin| bin.rows).sum();
+        assert_eq!(unsure, 2);
+        // A model that is sure of all still shows from where on it would not be.
+        let sure = Spread::of(&Rows { unsure_above: 2.0, ..rows });
+        assert!((sure.bins[23].upper - 2.4).abs() < 1e-6);
+    }
+
+    #[test]
+    fn deviations_beyond_the_last_bin_are_counted() {
+        let y = crate::data::Targets::Values(vec![0.0; 1000]);
+        let (samples, task) = (crate::data::Samples { y, ..of_classes(&[0.0; 1000], &[0; 1000]) }, plain());
+        let predictions: Vec<_> = (0..1000).map(|row| says(&[0.0], if row == 0 { 1e6 } else { 1.0 })).collect();
+        let rows = Rows { samples: &samples, predictions: &predictions, task: &task, unsure_above: 5.0 };
+        let spread = Spread::of(&rows);
+        assert_eq!((spread.beyond, spread.greatest, spread.bins[23].rows), (1, 1e6, 1));
+        assert!((spread.bins[23].upper - 6.0).abs() < 1e-6, "the limit of 5 is on the axis");
     }
 }

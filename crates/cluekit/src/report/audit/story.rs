@@ -41,7 +41,7 @@ pub struct Figure {
     pub numbers: Vec<FigureNumber>,
 }
 
-/// A number that is written in a picture.
+/// A number that is written in a picture or in a sentence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FigureNumber {

@@ -1,6 +1,7 @@
 //! What was looked at: a run, its data, and the rows.
 
 use crate::data::Schema;
+use crate::uncertainty::Uncertainty;
 use serde::{Deserialize, Serialize};
 
 /// A model and the rows that it was audited on.
@@ -29,6 +30,10 @@ pub struct Subject {
     pub unsure_above: Option<f32>,
     /// A clue is accepted below this.
     pub accepted_below: Option<f32>,
+    /// Which kind of uncertainty that is.
+    pub accepted_by: Uncertainty,
+    /// Networks whose answers are averaged; none where that is not known.
+    pub samples: Option<usize>,
 }
 
 /// What uncertainty is measured in.
@@ -42,7 +47,7 @@ pub enum Unit {
 }
 
 impl Subject {
-    /// What a schema says; thresholds are for the caller to add.
+    /// What a schema says; thresholds and the number of networks are for the caller to add.
     pub fn new(run: &str, dataset: &str, schema: &Schema, split: &str) -> Self {
         let task = &schema.target.task;
         Self {
@@ -60,12 +65,28 @@ impl Subject {
             split: split.into(),
             unsure_above: None,
             accepted_below: None,
+            accepted_by: Uncertainty::Total,
+            samples: None,
         }
     }
 
     /// Whether a value is predicted.
     pub fn is_regression(&self) -> bool {
         self.unit != Unit::Nats
+    }
+
+    /// Whether aleatoric and epistemic uncertainty can be told apart: one network does not disagree with itself.
+    pub(super) fn tells_kinds(&self) -> bool {
+        self.samples != Some(1)
+    }
+
+    /// What must be low for a clue to be accepted: `uncertainty`, `epistemic uncertainty`.
+    pub(super) fn accepted_uncertainty(&self) -> &'static str {
+        match self.accepted_by {
+            Uncertainty::Total => "uncertainty",
+            Uncertainty::Aleatoric => "aleatoric uncertainty",
+            Uncertainty::Epistemic => "epistemic uncertainty",
+        }
     }
 
     /// What stands behind an uncertainty: ` nats`, ` €`, or nothing.

@@ -1,7 +1,6 @@
 //! How many rows a model is unsure about, and what they hold.
 
-use super::rows::{Rows, mean};
-use crate::prediction::Prediction;
+use super::rows::{Rows, aleatoric_share, mean};
 use serde::{Deserialize, Serialize};
 
 /// Counts and means over all rows, and over those that the model is unsure about.
@@ -34,15 +33,9 @@ impl Tally {
     /// Counts.
     pub fn of(rows: &Rows) -> Self {
         let (unsure, sure): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&row| rows.is_unsure(row));
-        let over = |of: fn(&Prediction) -> f32| {
-            mean(rows.predictions.iter().map(|prediction| f64::from(of(prediction)))).unwrap_or(0.0)
-        };
+        let over = |of: &dyn Fn(usize) -> f64| mean((0..rows.len()).map(of)).unwrap_or(0.0);
         let classes = !rows.task.is_regression();
         let wrong = |rows_: &[usize]| rows_.iter().filter(|&&row| rows.is_wrong(row) == Some(true)).count();
-        let parts = |of: fn(&Prediction) -> f32| -> f64 {
-            unsure.iter().map(|&row| f64::from(of(&rows.predictions[row]))).sum()
-        };
-        let (aleatoric, epistemic) = (parts(|p| p.uncertainty.aleatoric), parts(|p| p.uncertainty.epistemic));
         Self {
             rows: rows.len(),
             unsure: unsure.len(),
@@ -50,10 +43,10 @@ impl Tally {
             wrong_unsure: classes.then(|| wrong(&unsure)),
             error_sure: rows.error(&sure),
             error_unsure: rows.error(&unsure),
-            total: over(|p| p.uncertainty.total),
-            aleatoric: over(|p| p.uncertainty.aleatoric),
-            epistemic: over(|p| p.uncertainty.epistemic),
-            aleatoric_share_unsure: (aleatoric + epistemic > 0.0).then(|| aleatoric / (aleatoric + epistemic)),
+            total: over(&|row| rows.total(row)),
+            aleatoric: over(&|row| rows.parts(row)[0]),
+            epistemic: over(&|row| rows.parts(row)[1]),
+            aleatoric_share_unsure: aleatoric_share(unsure.iter().map(|&row| rows.parts(row))),
         }
     }
 }
@@ -82,5 +75,17 @@ mod tests {
         let predictions = [says(&[1.0, 0.0, 0.0], 0.0)];
         let tally = Tally::of(&Rows { samples: &samples, predictions: &predictions, task: &task, unsure_above: 0.5 });
         assert_eq!((tally.unsure, tally.error_unsure, tally.aleatoric_share_unsure), (0, None, None));
+    }
+
+    #[test]
+    fn the_parts_of_deviations_are_those_of_variances() {
+        let samples = crate::data::Samples { y: crate::data::Targets::Values(vec![0.0]), ..of_classes(&[0.0], &[0]) };
+        let task = plain();
+        let mut prediction = says(&[0.0], 5.0);
+        (prediction.uncertainty.aleatoric, prediction.uncertainty.epistemic) = (3.0, 4.0);
+        let predictions = [prediction];
+        let tally = Tally::of(&Rows { samples: &samples, predictions: &predictions, task: &task, unsure_above: 1.0 });
+        assert!((tally.aleatoric_share_unsure.unwrap() - 9.0 / 25.0).abs() < 1e-12);
+        assert!((tally.aleatoric + tally.epistemic - tally.total).abs() < 1e-12);
     }
 }

@@ -13,6 +13,14 @@
     const status = document.querySelector(`[data-status="${name}"]`);
     if (status) status.textContent = `${shown} of ${of} ${what} shown`;
   };
+  // On paper nothing can be opened, so all is open while it is printed.
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = all("details:not([open])");
+    closed.forEach((details) => { details.open = true; });
+  });
+  addEventListener("afterprint", () => closed.forEach((details) => { details.open = false; }));
+
   all(".controls").forEach((controls) => { controls.hidden = false; });
 
   // Tables: every heading of a sortable table becomes a button.
