@@ -70,7 +70,10 @@ fn spread_plot(spread: &Spread, subject: &Subject) -> String {
     let counts = Axis::new("inputs");
     // Where most rows are certain, the others could not be seen on an even scale.
     let y = if 2.0 * fullest > all { counts.log().between(0.7, 1.4 * fullest) } else { counts };
-    let mut plot = Plot::new("How unsure it is", Axis::new(quantity("total uncertainty", subject)), y);
+    // Empty bins have no bar, and yet tell that nothing is so unsure.
+    let last = spread.bins.last().map_or(1.0, |bin| bin.upper);
+    let x = Axis::new(quantity("total uncertainty", subject)).between(0.0, last);
+    let mut plot = Plot::new("How unsure it is", x, y);
     if spread.beyond > 0 {
         plot = plot.captioned(format!(
             "The last bar also counts inputs that lie beyond it: {} of them, up to {}.",
@@ -242,4 +245,22 @@ fn latent_plot(map: &LatentMap, subject: &Subject) -> String {
             });
     }
     plot.to_svg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixture::table;
+    use super::super::rows::Rows;
+    use super::super::rows::toy::{letters, of_classes, says};
+    use super::*;
+
+    #[test]
+    fn a_model_that_is_sure_of_all_shows_where_it_would_be_unsure() {
+        let (samples, task) = (of_classes(&[0.0; 2], &[0, 0]), letters());
+        let predictions = [0.01, 0.02].map(|total| says(&[1.0, 0.0, 0.0], total));
+        let rows = Rows { samples: &samples, predictions: &predictions, task: &task, unsure_above: 0.5 };
+        let subject = Subject { unsure_above: Some(0.5), ..Subject::new("run", "letters", &table(), "test") };
+        let plot = spread_plot(&Spread::of(&rows), &subject);
+        assert!(plot.contains(">0.5</text>"), "the axis goes on to the limit: {plot}");
+    }
 }
