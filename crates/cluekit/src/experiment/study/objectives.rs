@@ -119,7 +119,9 @@ fn checks(plain: &Row, rows: &[Row]) -> Vec<Check> {
     };
     let improved = |row: &Row| others(row).filter(|&i| row.metrics[i] > plain.metrics[i]).count();
     let share = |row: &Row| improved(row) as f64 / others(row).count() as f64;
-    let best = rows.iter().max_by(|a, b| share(a).total_cmp(&share(b))).expect("there are objectives");
+    // Of several that improve as many, the one that leaves clues most certain.
+    let better = |a: &&Row, b: &&Row| share(a).total_cmp(&share(b)).then(b.uncertainty.total_cmp(&a.uncertainty));
+    let best = rows.iter().max_by(better).expect("there are objectives");
     let dpp = rows.iter().find(|row| row.name == "dpp in z").expect("DPP in z is an objective");
     let all = others(dpp).count();
     let measured: Vec<(&Row, usize)> = rows.iter().filter_map(|row| Some((row, row.own?))).collect();
