@@ -74,19 +74,29 @@ mod tests {
         assert_eq!(study.models, ["credit"]);
     }
 
+    const CLASS_COSTS: &str = "title = 't'\npaper = 'p'\nclaim = 'c'\n[study]\nkind = 'class-costs'\nmodels = 'mnist'\n\
+                               inputs = 8\ncount = 5\ndelta = 1.0\n";
+
+    /// Of another kind of study with the same settings, and some more.
+    fn of_kind(kind: &str, more: &str) -> Result<Spec> {
+        parsed(&format!("{}{more}\n", CLASS_COSTS.replace("class-costs", kind)), false)
+    }
+
     #[test]
     fn a_study_of_nothing_is_refused() {
         let error = |text: &str| parsed(text, false).unwrap_err().to_string();
         let nothing = error(&TEXT.replace("['mnist', 'credit']", "[]"));
         assert_eq!(nothing, "spec.toml: `models` is empty; give at least one");
-        let gallery = "title = 't'\npaper = 'p'\nclaim = 'c'\n[study]\nkind = 'class-costs'\nmodels = 'mnist'\ninputs = 8\n\
-                       count = 1\ndelta = 1.0\n";
-        assert_eq!(error(gallery), "spec.toml: `count` is 1; a set has at least 2 clues");
-        let nobody = error(&gallery.replace("inputs = 8", "inputs = 0").replace("count = 1", "count = 5"));
+        let one = error(&CLASS_COSTS.replace("count = 5", "count = 1"));
+        assert_eq!(one, "spec.toml: `count` is 1; a set has at least 2 clues");
+        let nobody = error(&CLASS_COSTS.replace("inputs = 8", "inputs = 0"));
         assert_eq!(nobody, "spec.toml: `inputs` is 0; give at least 1");
+    }
+
+    #[test]
+    fn weights_begin_with_none() {
         let weights = |weights: &str| {
-            let text = gallery.replace("class-costs", "diversity-weight").replace("count = 1", "count = 5");
-            parsed(&format!("{text}weights = {weights}\nexpect = ['every-metric-grows']\n"), false)
+            of_kind("diversity-weight", &format!("weights = {weights}\nexpect = ['every-metric-grows']"))
         };
         assert!(weights("[0.0, 1.0]").is_ok());
         let error = weights("[1.0, 2.0]").unwrap_err().to_string();
@@ -94,6 +104,10 @@ mod tests {
         assert!(weights("[0.0]").is_err(), "nothing to compare with");
         let spread = weights("[0.0, 1.0]\nspreads = [0]").is_ok();
         assert!(spread, "one spread is enough where spreads are not compared");
+    }
+
+    #[test]
+    fn variants_that_are_compared_differ() {
         let sweep = |expect: &str| {
             let text = "title = 't'\npaper = 'p'\nclaim = 'c'\n[study]\nkind = 'delta-sweep'\nmodels = 'mnist'\ncount = 5\n\
                         deltas = [1.0]\nvariants = [{ name = 'a', lambda_x = 0.0, init = 'random-radius' }]\n\
@@ -105,10 +119,11 @@ mod tests {
             let error = sweep(expect).unwrap_err().to_string();
             assert!(error.contains("compares variants") && error.contains(differ), "{error}");
         }
-        let seeds = |seeds: &str| {
-            let text = gallery.replace("class-costs", "seeds").replace("count = 1", "count = 5");
-            parsed(&format!("{text}diversity = 1.0\nseeds = {seeds}\n"), false)
-        };
+    }
+
+    #[test]
+    fn seeds_are_several_different_ones() {
+        let seeds = |seeds: &str| of_kind("seeds", &format!("diversity = 1.0\nseeds = {seeds}"));
         assert!(seeds("[0, 1, 2]").is_ok());
         let error = seeds("[0, 1, 1]").unwrap_err().to_string();
         assert!(error.contains("`seeds` must be at least 3 different ones"), "{error}");

@@ -47,6 +47,27 @@ pub(super) fn distinct_labels(clues: &[Clue]) -> usize {
     labels.len()
 }
 
+/// Fewer clues are scattered rather than a mode.
+pub(super) const LEAST_OF_A_MODE: usize = 5;
+
+/// Of modes, each with its label and how many clues it has: the labels of those that are no scatter, in order.
+pub(super) fn labels_of_modes(modes: impl IntoIterator<Item = (Option<usize>, usize)>) -> Vec<Option<usize>> {
+    let large = modes.into_iter().filter(|(_, clues)| *clues >= LEAST_OF_A_MODE);
+    let mut labels: Vec<Option<usize>> = large.map(|(label, _)| label).collect();
+    labels.sort_unstable();
+    labels
+}
+
+/// Whether one of some labels, in order, has several modes.
+pub(super) fn several_of_one(labels: &[Option<usize>]) -> bool {
+    labels.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// Σ |aᵢ − bᵢ|.
+pub(super) fn l1(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| f64::from((a - b).abs())).sum()
+}
+
 /// The entropy, in nats, of how often each key occurs.
 pub(super) fn entropy<K: Ord>(keys: impl IntoIterator<Item = K>) -> f64 {
     let mut counts: BTreeMap<K, usize> = BTreeMap::new();
@@ -150,6 +171,14 @@ mod tests {
         assert!((entropy([1, 2, 1, 2]) - 2f64.ln()).abs() < 1e-12);
         assert_eq!(entropy([7, 7, 7]), 0.0);
         assert_eq!(entropy::<u8>([]), 0.0);
+    }
+
+    #[test]
+    fn scatter_is_no_mode() {
+        let labels = labels_of_modes([(Some(3), 5), (Some(1), 9), (Some(3), 4)]);
+        assert_eq!(labels, [Some(1), Some(3)]);
+        assert!(!several_of_one(&labels));
+        assert!(several_of_one(&labels_of_modes([(Some(3), 5), (Some(1), 9), (Some(3), 5)])));
     }
 
     #[test]

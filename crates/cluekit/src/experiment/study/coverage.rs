@@ -109,7 +109,7 @@ impl Coverage {
         ]);
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
             .check(Check::that(
-                "coverage is the sum of what is added and what is taken away",
+                "coverage is the sum of what is added and what is taken away (by construction)",
                 (plus + minus - whole).abs() < 1e-3,
                 format!("{} + {} = {}", figure(plus), figure(minus), figure(whole)),
             ))

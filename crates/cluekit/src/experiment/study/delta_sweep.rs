@@ -318,51 +318,69 @@ impl DeltaSweep {
     }
 }
 
+/// A variant with what its radii gave.
 type Sweep<'a> = (&'a Variant, Vec<Point>);
-type Sweeps<'a> = [Sweep<'a>];
+
+/// Two variants that differ in one thing only.
+struct Pair<'a> {
+    names: [&'a str; 2],
+    points: [&'a [Point]; 2],
+}
+
+impl Pair<'_> {
+    /// The mean over radii of each of both.
+    fn means(&self, of: impl Fn(&Point) -> f64) -> [f64; 2] {
+        self.points.map(|points| mean(points.iter().map(&of)))
+    }
+}
+
+/// The pairs of a variant that is the first and one that is not, of those that are the same otherwise.
+fn pairs<'a>(
+    sweeps: &'a [Sweep],
+    first: impl Fn(&Variant) -> bool,
+    same: impl Fn(&Variant, &Variant) -> bool,
+) -> Vec<Pair<'a>> {
+    let mut pairs = Vec::new();
+    for (a, ours) in sweeps.iter().filter(|(a, _)| first(a)) {
+        for (b, others) in sweeps.iter().filter(|(b, _)| !first(b) && same(a, b)) {
+            pairs.push(Pair { names: [&a.name, &b.name], points: [ours, others] });
+        }
+    }
+    pairs
+}
 
 impl Expectation {
-    fn checks(self, sweeps: &Sweeps, before: f64) -> Vec<Check> {
-        let column = |points: &[Point], of: &dyn Fn(&Point) -> f64| points.iter().map(of).collect::<Vec<f64>>();
-        let trend = |says: &str, up: bool, of: &dyn Fn(&Point) -> f64| -> Vec<Check> {
-            let check = |(variant, points): &(&Variant, Vec<Point>)| {
-                let (x, y) = (column(points, &|p| p.delta), column(points, of));
-                let says = format!("{says} ({})", variant.name);
+    fn checks(self, sweeps: &[Sweep], before: f64) -> Vec<Check> {
+        let each = |check: &dyn Fn(&str, &[Point]) -> Check| -> Vec<Check> {
+            sweeps.iter().map(|(variant, points)| check(&variant.name, points)).collect()
+        };
+        let trend = |says: &str, up: bool, of: &dyn Fn(&Point) -> f64| {
+            each(&|name, points| {
+                let x: Vec<f64> = points.iter().map(|p| p.delta).collect();
+                let y: Vec<f64> = points.iter().map(of).collect();
+                let says = format!("{says} ({name})");
                 if up { rises(says, &x, &y) } else { falls(says, &x, &y) }
-            };
-            sweeps.iter().map(check).collect()
+            })
         };
-        // Variants that differ in one thing only, as pairs of their points.
-        let pairs = |first: &dyn Fn(&Variant) -> bool, same: &dyn Fn(&Variant, &Variant) -> bool| -> Vec<_> {
-            let all = || sweeps.iter();
-            all()
-                .filter(|(a, _)| first(a))
-                .flat_map(|a| all().filter(|(b, _)| !first(b) && same(a.0, b)).map(move |b| (a, b)))
-                .collect()
+        // With a weight on distance and without; from random starts and from others.
+        let by_distance = |check: &dyn Fn(&Pair) -> Check| -> Vec<Check> {
+            pairs(sweeps, |v| v.lambda_x > 0.0, |a, b| a.init == b.init).iter().map(check).collect()
         };
-        let by_distance = || pairs(&|v| v.lambda_x > 0.0, &|a, b| a.init == b.init);
-        let by_start =
-            || pairs(&|v| v.init == InitScheme::RandomRadius, &|a, b| a.lambda_x.total_cmp(&b.lambda_x).is_eq());
-        let average = |points: &[Point], of: &dyn Fn(&Point) -> f64| mean(points.iter().map(of));
-        let weight_helps = |place: usize| -> Vec<Check> {
-            let which = ["the best", "clues"][place];
-            let check = |((a, with), (_, without)): (&Sweep, &Sweep)| {
-                let nearer = average(with, &|p| p.distance[place]) / average(without, &|p| p.distance[place]);
-                let [h, h0] = [with, without].map(|points| average(points, &|p| p.uncertainty[place]));
-                let cheap = h - h0 <= A_LITTLE * before;
-                Check::new(
-                    format!("weighing distance brings {which} much nearer for little uncertainty ({})", a.name),
-                    Verdict::of([nearer <= MUCH_NEARER, cheap].map(Verdict::from_bool)),
-                    format!(
-                        "d × {}; H {} instead of {}, of {} before",
-                        figure(nearer),
-                        figure(h),
-                        figure(h0),
-                        figure(before)
-                    ),
-                )
-            };
-            by_distance().into_iter().map(check).collect()
+        let by_start = |check: &dyn Fn(&Pair) -> Check| -> Vec<Check> {
+            let same = |a: &Variant, b: &Variant| a.lambda_x.total_cmp(&b.lambda_x).is_eq();
+            pairs(sweeps, |v| v.init == InitScheme::RandomRadius, same).iter().map(check).collect()
+        };
+        let weight_helps = |place: usize| {
+            by_distance(&|pair| {
+                let [d, d0] = pair.means(|p| p.distance[place]);
+                let [h, h0] = pair.means(|p| p.uncertainty[place]);
+                let (nearer, cheap) = (d / d0, h - h0 <= A_LITTLE * before);
+                let (which, name) = (["the best", "clues"][place], pair.names[0]);
+                let says = format!("weighing distance brings {which} much nearer for little uncertainty ({name})");
+                let [nearer_, h, h0, before] = [nearer, h, h0, before].map(figure);
+                let figures = format!("d × {nearer_}; H {h} instead of {h0}, of {before} before");
+                Check::new(says, Verdict::of([nearer <= MUCH_NEARER, cheap].map(Verdict::from_bool)), figures)
+            })
         };
         match self {
             Self::BestUncertaintyFalls => {
@@ -373,115 +391,85 @@ impl Expectation {
             Self::MeanDistanceRises => trend("clues get farther away with δ", true, &|p| p.distance[1]),
             Self::LabelsRise => trend("more labels are found with δ", true, &|p| p.labels),
             Self::ShellFalls => {
-                let at_first = |(variant, points): &(&Variant, Vec<Point>)| {
+                let mut checks = each(&|name, points| {
                     let share = points.first().map_or(0.0, |p| p.shell);
-                    let says = format!("at the smallest δ almost all clues lie on the shell ({})", variant.name);
+                    let says = format!("at the smallest δ almost all clues lie on the shell ({name})");
                     Check::that(says, share >= 0.9, percent(share))
-                };
-                let mut checks: Vec<Check> = sweeps.iter().map(at_first).collect();
+                });
                 checks.extend(trend("fewer clues lie on the shell as δ grows", false, &|p| p.shell));
                 checks
             }
             Self::DistanceWeightHelps => weight_helps(1),
             Self::DistanceWeightHelpsTheBest => weight_helps(0),
-            Self::GapIsLargerOnAverage => by_distance()
-                .into_iter()
-                .map(|((a, with), (_, without))| {
-                    let gap =
-                        |place: usize| average(without, &|p| p.distance[place]) - average(with, &|p| p.distance[place]);
-                    let says = format!("the losses differ more on average than at best ({})", a.name);
-                    let figures = format!("in mean distance by {}, in the least by {}", figure(gap(1)), figure(gap(0)));
-                    Check::that(says, gap(1) > gap(0), figures)
-                })
-                .collect(),
-            Self::DistanceWeightStaysInside => by_distance()
-                .into_iter()
-                .map(|((a, with), (_, without))| {
-                    let [r, r0] = [with, without].map(|points| average(points, &|p| p.latent[1]));
-                    let [on, on0] = [with, without].map(|points| average(points, &|p| p.shell));
-                    let says = format!("weighing distance leaves more clues inside, nearer to z₀ ({})", a.name);
-                    let figures = format!(
-                        "on the shell {} instead of {}, mean ρ {} instead of {}",
-                        percent(on),
-                        percent(on0),
-                        figure(r),
-                        figure(r0)
-                    );
-                    Check::new(says, Verdict::of([on < on0, r < r0].map(Verdict::from_bool)), figures)
-                })
-                .collect(),
-            Self::RandomBeatsPaths => by_start()
-                .into_iter()
-                .map(|((a, random), (b, paths))| {
-                    let [h, h0] = [random, paths].map(|points| average(points, &|p| p.uncertainty[0]));
-                    let [d, d0] = [random, paths].map(|points| average(points, &|p| p.distance[0]));
-                    let says = format!("{} gives better clues than {}", a.name, b.name);
-                    let figures = format!(
-                        "mean over δ: least H {} against {}, least d {} against {}",
-                        figure(h),
-                        figure(h0),
-                        figure(d),
-                        figure(d0)
-                    );
-                    Check::new(says, Verdict::of([h < h0, d < d0].map(Verdict::from_bool)), figures)
-                })
-                .collect(),
-            Self::RandomFindsMoreLabels => by_start()
-                .into_iter()
-                .map(|((a, random), (b, paths))| {
-                    let [n, n0] = [random, paths].map(|points| average(points, &|p| p.labels));
-                    let says = format!("{} finds more labels than {}", a.name, b.name);
-                    Check::that(says, n > n0, format!("mean over δ: {} against {}", figure(n), figure(n0)))
-                })
-                .collect(),
-            Self::OneLabelAtFirst => sweeps
-                .iter()
-                .map(|(variant, points)| {
-                    let labels = points.first().map_or(f64::NAN, |p| p.labels);
-                    let says = format!("at the smallest δ there is mostly one label ({})", variant.name);
-                    Check::that(says, labels < MOSTLY_ONE, format!("{} on average", figure(labels)))
-                })
-                .collect(),
-            Self::LossesFindAsMany => by_distance()
-                .into_iter()
-                .map(|((a, with), (b, without))| {
-                    let [n, n0] = [with, without].map(|points| average(points, &|p| p.labels));
-                    let says = format!("{} and {} find about as many labels", a.name, b.name);
-                    let figures = format!("mean over δ: {} and {}", figure(n), figure(n0));
-                    Check::that(says, n.min(n0) >= SIMILAR * n.max(n0), figures)
-                })
-                .collect(),
-            Self::MoreOnTheShell => sweeps
-                .iter()
-                .map(|(variant, points)| {
-                    let most = points.iter().filter(|p| p.shell > 0.5).count();
-                    let near = points.iter().filter(|p| p.latent[1] >= CLOSE * p.delta).count();
-                    let parts = [most, near].map(|count| Verdict::of_share(count, points.len()));
-                    let says =
-                        format!("more clues lie on the shell than inside, and ρ is close to δ ({})", variant.name);
-                    let all = points.len();
-                    Check::new(says, Verdict::of(parts), format!("at {most} and at {near} of {all} radii"))
-                })
-                .collect(),
-            Self::WorstAreBad => sweeps
-                .iter()
-                .map(|(variant, points)| {
-                    let last = points.last().expect("there is a radius");
-                    let bad = [last.uncertainty[2] > 0.5 * before, last.distance[2] > 1.2 * last.distance[1]];
-                    let says = format!("the worst of many clues are uncertain and far away ({})", variant.name);
-                    let [_, h, worst] = last.uncertainty;
-                    let figures = format!(
-                        "at δ {}: greatest H {} (mean {}), of {} before; greatest d {} (mean {})",
-                        figure(last.delta),
-                        figure(worst),
-                        figure(h),
-                        figure(before),
-                        figure(last.distance[2]),
-                        figure(last.distance[1])
-                    );
-                    Check::new(says, Verdict::of(bad.map(Verdict::from_bool)), figures)
-                })
-                .collect(),
+            Self::GapIsLargerOnAverage => by_distance(&|pair| {
+                let gap = |place: usize| {
+                    let [with, without] = pair.means(|p| p.distance[place]);
+                    without - with
+                };
+                let says = format!("the losses differ more on average than at best ({})", pair.names[0]);
+                let figures = format!("in mean distance by {}, in the least by {}", figure(gap(1)), figure(gap(0)));
+                Check::that(says, gap(1) > gap(0), figures)
+            }),
+            Self::DistanceWeightStaysInside => by_distance(&|pair| {
+                let [r, r0] = pair.means(|p| p.latent[1]);
+                let [on, on0] = pair.means(|p| p.shell);
+                let says = format!("weighing distance leaves more clues inside, nearer to z₀ ({})", pair.names[0]);
+                let figures = format!(
+                    "on the shell {} instead of {}, mean ρ {} instead of {}",
+                    percent(on),
+                    percent(on0),
+                    figure(r),
+                    figure(r0)
+                );
+                Check::new(says, Verdict::of([on < on0, r < r0].map(Verdict::from_bool)), figures)
+            }),
+            Self::RandomBeatsPaths => by_start(&|pair| {
+                let [h, h0] = pair.means(|p| p.uncertainty[0]);
+                let [d, d0] = pair.means(|p| p.distance[0]);
+                let verdict = Verdict::of([h < h0, d < d0].map(Verdict::from_bool));
+                let [h, h0, d, d0] = [h, h0, d, d0].map(figure);
+                let figures = format!("mean over δ: least H {h} against {h0}, least d {d} against {d0}");
+                Check::new(format!("{} gives better clues than {}", pair.names[0], pair.names[1]), verdict, figures)
+            }),
+            Self::RandomFindsMoreLabels => by_start(&|pair| {
+                let [n, n0] = pair.means(|p| p.labels);
+                let says = format!("{} finds more labels than {}", pair.names[0], pair.names[1]);
+                Check::that(says, n > n0, format!("mean over δ: {} against {}", figure(n), figure(n0)))
+            }),
+            Self::OneLabelAtFirst => each(&|name, points| {
+                let labels = points.first().map_or(f64::NAN, |p| p.labels);
+                let says = format!("at the smallest δ there is mostly one label ({name})");
+                Check::that(says, labels < MOSTLY_ONE, format!("{} on average", figure(labels)))
+            }),
+            Self::LossesFindAsMany => by_distance(&|pair| {
+                let [n, n0] = pair.means(|p| p.labels);
+                let says = format!("{} and {} find about as many labels", pair.names[0], pair.names[1]);
+                let figures = format!("mean over δ: {} and {}", figure(n), figure(n0));
+                Check::that(says, n.min(n0) >= SIMILAR * n.max(n0), figures)
+            }),
+            Self::MoreOnTheShell => each(&|name, points| {
+                let most = points.iter().filter(|p| p.shell > 0.5).count();
+                let near = points.iter().filter(|p| p.latent[1] >= CLOSE * p.delta).count();
+                let parts = [most, near].map(|count| Verdict::of_share(count, points.len()));
+                let says = format!("more clues lie on the shell than inside, and ρ is close to δ ({name})");
+                Check::new(says, Verdict::of(parts), format!("at {most} and at {near} of {} radii", points.len()))
+            }),
+            Self::WorstAreBad => each(&|name, points| {
+                let last = points.last().expect("there is a radius");
+                let bad = [last.uncertainty[2] > 0.5 * before, last.distance[2] > 1.2 * last.distance[1]];
+                let says = format!("the worst of many clues are uncertain and far away ({name})");
+                let [_, h, worst] = last.uncertainty;
+                let figures = format!(
+                    "at δ {}: greatest H {} (mean {}), of {} before; greatest d {} (mean {})",
+                    figure(last.delta),
+                    figure(worst),
+                    figure(h),
+                    figure(before),
+                    figure(last.distance[2]),
+                    figure(last.distance[1])
+                );
+                Check::new(says, Verdict::of(bad.map(Verdict::from_bool)), figures)
+            }),
         }
     }
 }

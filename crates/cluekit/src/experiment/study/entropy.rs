@@ -1,12 +1,13 @@
 //! How many clues it takes until no new labels and no new modes turn up. [Ley2022, Fig. on δ-CLUE, left; App. B]
 
-use super::gallery::LEAST_OF_A_MODE;
 use super::{eight, thirty};
 use crate::error::Result;
 use crate::experiment::curves::{Curve, panel};
 use crate::experiment::finding::{Check, Finding, Table, Verdict};
 use crate::experiment::laboratory::{Laboratory, delta_clue};
-use crate::experiment::statistics::{class, entropy, figure, mean, over_inputs, percent, rises};
+use crate::experiment::statistics::{
+    LEAST_OF_A_MODE, class, entropy, figure, labels_of_modes, mean, over_inputs, percent, rises, several_of_one,
+};
 use crate::explanation::Explanation;
 use crate::mixture::clusters;
 use crate::report::{Axis, palette};
@@ -86,9 +87,7 @@ impl Series {
 fn has_several(e: &Explanation, modes: &[usize]) -> bool {
     let mut sizes: BTreeMap<(Option<usize>, usize), usize> = BTreeMap::new();
     e.clues.iter().zip(modes).for_each(|(clue, &mode)| *sizes.entry((class(clue.label), mode)).or_default() += 1);
-    let large: Vec<Option<usize>> =
-        sizes.iter().filter(|(_, size)| **size >= LEAST_OF_A_MODE).map(|((label, _), _)| *label).collect();
-    large.windows(2).any(|pair| pair[0] == pair[1])
+    several_of_one(&labels_of_modes(sizes.into_iter().map(|((label, _), size)| (label, size))))
 }
 
 /// The mode of every clue, accepted or not: its cluster among the codes of its label.

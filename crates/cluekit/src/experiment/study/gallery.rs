@@ -6,7 +6,10 @@ use crate::data::Samples;
 use crate::error::Result;
 use crate::experiment::finding::{Check, Finding, Table, Verdict};
 use crate::experiment::laboratory::{Laboratory, Stage, delta_clue};
-use crate::experiment::statistics::{all_follow, class, distinct_labels, figure, mean, over_inputs, rank_correlation};
+use crate::experiment::statistics::{
+    LEAST_OF_A_MODE, all_follow, class, distinct_labels, figure, l1, labels_of_modes, mean, over_inputs,
+    rank_correlation, several_of_one,
+};
 use crate::explanation::{Clue, Explanation, Label};
 use crate::report::{Tile, TileRow, Tiles, tiles};
 use crate::search::{DiversityTerm, Weighted};
@@ -17,8 +20,6 @@ use serde::{Deserialize, Serialize};
 const COLUMNS: usize = 10;
 /// Modes of one label that are shown.
 const MOST_MODES: usize = 8;
-/// Fewer clues are scattered rather than a mode.
-pub(super) const LEAST_OF_A_MODE: usize = 5;
 /// Pairs of test inputs whose distance tells how far inputs are apart.
 const PAIRS: usize = 1000;
 
@@ -106,18 +107,9 @@ impl Gallery {
                 vec![Check::new("clues of low uncertainty are farther away", verdict, figures)]
             }
             View::Modes => {
-                let large = |e: &Explanation| -> Vec<Option<usize>> {
-                    let mut labels: Vec<_> = e
-                        .modes
-                        .iter()
-                        .filter(|mode| mode.clues.len() >= LEAST_OF_A_MODE)
-                        .map(|mode| mode.label)
-                        .collect();
-                    labels.sort_unstable();
-                    labels
-                };
-                let several = |e: &&Explanation| large(e).windows(2).any(|pair| pair[0] == pair[1]);
-                let count = found.iter().filter(several).count();
+                let large =
+                    |e: &Explanation| labels_of_modes(e.modes.iter().map(|mode| (mode.label, mode.clues.len())));
+                let count = found.iter().filter(|e| several_of_one(&large(e))).count();
                 vec![
                     Check::new(
                         "there are several labels",
@@ -165,10 +157,7 @@ impl Gallery {
 
 /// The mean ℓ₁ distance between neighbours in the order of the test rows.
 fn mean_distance(test: &Samples) -> f64 {
-    let distance = |row: usize| {
-        let (a, b) = (test.row(row), test.row(row + 1));
-        a.iter().zip(b).map(|(a, b)| f64::from((a - b).abs())).sum::<f64>()
-    };
+    let distance = |row: usize| l1(test.row(row), test.row(row + 1));
     mean((0..test.len().saturating_sub(1).min(PAIRS)).map(distance))
 }
 

@@ -66,7 +66,7 @@ impl Starts2d {
             let radius = mean(clues.iter().map(|clue| f64::from(clue.distance.latent / self.delta)));
             let inside = clues.iter().all(|clue| clue.distance.latent <= self.delta * 1.0001);
             checks.push(Check::that(
-                format!("{} begins inside the ball", scheme.name()),
+                format!("{} begins inside the ball (by construction)", scheme.name()),
                 inside,
                 format!("mean distance from z₀ {} r", figure(radius)),
             ));

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::experiment::curves::{Curve, panel};
 use crate::experiment::finding::{Check, Finding, Table};
 use crate::experiment::laboratory::Laboratory;
-use crate::experiment::statistics::{figure, mean};
+use crate::experiment::statistics::{figure, l1, mean};
 use crate::model::Generative;
 use crate::report::{Axis, Course, Grid, Reference};
 use crate::tensor::{tensor, values};
@@ -47,10 +47,6 @@ fn moved(x: &[f32], image: &Image, right: isize, down: isize) -> Vec<f32> {
         }
     }
     moved
-}
-
-fn l1(a: &[f32], b: &[f32]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| f64::from((a - b).abs())).sum()
 }
 
 fn l2(a: &[f32], b: &[f32]) -> f64 {
