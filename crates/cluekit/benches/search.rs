@@ -56,7 +56,7 @@ impl Bench {
 fn mnist() -> Bench {
     let classes = (0..10).map(|digit| digit.to_string()).collect();
     let schema = Schema {
-        target: Target { name: "digit".into(), task: Task::Classification { classes }, unit: None },
+        target: Target { name: "digit".into(), task: Task::Classification { classes }, unit: None, meaning: None },
         image: Some(Image { channels: 1, height: 28, width: 28, maximum: 255.0 }),
         features: vec![],
         constraints: Constraints::default(),
@@ -67,9 +67,10 @@ fn mnist() -> Bench {
 fn credit() -> Bench {
     let classes = vec!["0".to_owned(), "1".to_owned()];
     let scaling = Scaling { mean: 0.0, deviation: 1.0, decimals: None, least: -3.0, greatest: 3.0 };
-    let feature = |i: usize| Feature { name: format!("x{i}"), kind: Kind::Continuous(scaling), unit: None };
+    let feature =
+        |i: usize| Feature { name: format!("x{i}"), kind: Kind::Continuous(scaling), unit: None, meaning: None };
     let schema = Schema {
-        target: Target { name: "default".into(), task: Task::Classification { classes }, unit: None },
+        target: Target { name: "default".into(), task: Task::Classification { classes }, unit: None, meaning: None },
         image: None,
         features: (0..28).map(feature).collect(),
         constraints: Constraints::default(),

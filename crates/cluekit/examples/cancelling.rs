@@ -126,7 +126,7 @@ fn dataset(symbols: &[Symbol]) -> Dataset {
     };
     let classes = LETTERS.chars().map(String::from).collect();
     let schema = Schema {
-        target: Target { name: "letter".into(), task: Task::Classification { classes }, unit: None },
+        target: Target { name: "letter".into(), task: Task::Classification { classes }, unit: None, meaning: None },
         image: Some(Image { channels: 1, height: SIDE, width: SIDE, maximum: 255.0 }),
         features: vec![],
         constraints: Constraints::default(),

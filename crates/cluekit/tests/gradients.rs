@@ -132,9 +132,11 @@ fn schema(image: Option<Image>, features: Vec<Kind>) -> Schema {
     let classes = ["a", "b"].map(String::from).to_vec();
     let features = features.into_iter().enumerate();
     let schema = Schema {
-        target: Target { name: "y".into(), task: Task::Classification { classes }, unit: None },
+        target: Target { name: "y".into(), task: Task::Classification { classes }, unit: None, meaning: None },
         image,
-        features: features.map(|(i, kind)| Feature { name: format!("x{i}"), kind, unit: None }).collect(),
+        features: features
+            .map(|(i, kind)| Feature { name: format!("x{i}"), kind, unit: None, meaning: None })
+            .collect(),
         constraints: Constraints::default(),
     };
     schema.validate().unwrap();

@@ -53,9 +53,14 @@ fn schema() -> Schema {
         Kind::Categorical { categories: choices(3) },
         number(),
     ];
-    let feature = |(i, kind): (usize, Kind)| Feature { name: format!("x{i}"), kind, unit: None };
+    let feature = |(i, kind): (usize, Kind)| Feature { name: format!("x{i}"), kind, unit: None, meaning: None };
     let schema = Schema {
-        target: Target { name: "y".into(), task: Task::Classification { classes: choices(CLASSES) }, unit: None },
+        target: Target {
+            name: "y".into(),
+            task: Task::Classification { classes: choices(CLASSES) },
+            unit: None,
+            meaning: None,
+        },
         image: None,
         features: kinds.into_iter().enumerate().map(feature).collect(),
         constraints: Constraints::default(),

@@ -58,9 +58,9 @@ pub(super) fn classes(names: &[&str]) -> Task {
 pub(super) fn table() -> Schema {
     let scaling = Scaling { mean: 0.0, deviation: 1.0, decimals: None, least: -3.0, greatest: 3.0 };
     Schema {
-        target: Target { name: "y".into(), task: classes(&["a", "b"]), unit: None },
+        target: Target { name: "y".into(), task: classes(&["a", "b"]), unit: None, meaning: None },
         image: None,
-        features: vec![Feature { name: "x".into(), kind: Kind::Continuous(scaling), unit: None }],
+        features: vec![Feature { name: "x".into(), kind: Kind::Continuous(scaling), unit: None, meaning: None }],
         constraints: Constraints::default(),
     }
 }

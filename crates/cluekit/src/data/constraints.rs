@@ -187,12 +187,13 @@ pub(super) mod tests {
 
     /// The schema of a table with these features.
     pub(crate) fn table(features: Vec<(&str, Kind)>) -> Schema {
-        let feature = |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None };
+        let feature = |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None, meaning: None };
         Schema {
             target: Target {
                 name: "default".into(),
                 task: Task::Classification { classes: strings(&["no", "yes"]) },
                 unit: None,
+                meaning: None,
             },
             image: None,
             features: features.into_iter().map(feature).collect(),

@@ -303,9 +303,9 @@ mod tests {
 
     fn schema(features: Vec<(&str, Kind)>) -> Schema {
         let task = Task::Classification { classes: strings(&["0", "1"]) };
-        let feature = |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None };
+        let feature = |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None, meaning: None };
         Schema {
-            target: Target { name: "y".into(), task, unit: None },
+            target: Target { name: "y".into(), task, unit: None, meaning: None },
             image: None,
             features: features.into_iter().map(feature).collect(),
             constraints: Constraints::default(),

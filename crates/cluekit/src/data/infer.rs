@@ -34,7 +34,8 @@ pub(crate) struct Inferred {
 /// Infers the schema of `table` for predicting the column `target`, with scaling from the `training` rows.
 pub(crate) fn infer(table: &RawTable, target: &str, training: &[usize]) -> Result<Inferred> {
     let column = table.need(target)?;
-    let target = Target { name: column.name.clone(), task: task_of(table, column, training)?, unit: None };
+    let target =
+        Target { name: column.name.clone(), task: task_of(table, column, training)?, unit: None, meaning: None };
     let mut notes = Vec::new();
     let mut features = Vec::new();
     for (index, column) in table.columns.iter().enumerate().filter(|(_, column)| column.name != target.name) {
@@ -42,7 +43,7 @@ pub(crate) fn infer(table: &RawTable, target: &str, training: &[usize]) -> Resul
             Some(reason) => notes.push(format!("column `{}` is left out: {reason}", column.name)),
             None => {
                 let kind = kind_of(table, column, training)?;
-                features.push(Feature { name: column.name.clone(), kind, unit: None });
+                features.push(Feature { name: column.name.clone(), kind, unit: None, meaning: None });
             }
         }
     }

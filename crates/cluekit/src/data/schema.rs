@@ -62,6 +62,8 @@ pub struct Feature {
     pub kind: Kind,
     /// The unit it is measured in, for people.
     pub unit: Option<String>,
+    /// What it stands for, for people.
+    pub meaning: Option<String>,
 }
 
 /// What the values of a feature are.
@@ -108,6 +110,8 @@ pub struct Target {
     pub task: Task,
     /// The unit of a regression target, for people.
     pub unit: Option<String>,
+    /// What it stands for, for people: what its classes mean.
+    pub meaning: Option<String>,
 }
 
 /// The two kinds of prediction.
@@ -281,9 +285,14 @@ mod tests {
         let classes = vec!["no".into(), "yes".into()];
         let scaling = Scaling { mean: 1.0, deviation: 2.0, decimals: Some(0), least: -1.0, greatest: 3.0 };
         Schema {
-            target: Target { name: "default".into(), task: Task::Classification { classes }, unit: None },
+            target: Target {
+                name: "default".into(),
+                task: Task::Classification { classes },
+                unit: None,
+                meaning: None,
+            },
             image: None,
-            features: vec![Feature { name: "age".into(), kind: Kind::Continuous(scaling), unit: None }],
+            features: vec![Feature { name: "age".into(), kind: Kind::Continuous(scaling), unit: None, meaning: None }],
             constraints: Constraints::default(),
         }
     }

@@ -36,6 +36,8 @@ pub(super) struct FeatureForm {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unit: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    meaning: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     decimals: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mean: Option<f64>,
@@ -57,6 +59,8 @@ pub(super) struct TargetForm {
     task: TaskName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unit: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    meaning: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     decimals: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,7 +146,7 @@ impl TryFrom<FeatureForm> for Feature {
     type Error = String;
 
     fn try_from(form: FeatureForm) -> std::result::Result<Self, String> {
-        let FeatureForm { name, kind, unit, decimals, mean, deviation, least, greatest, categories } = form;
+        let FeatureForm { name, kind, unit, meaning, decimals, mean, deviation, least, greatest, categories } = form;
         let what = format!("feature `{name}`");
         let numbers = NumberKeys { decimals, mean, deviation, least, greatest };
         let kind = match kind {
@@ -161,12 +165,12 @@ impl TryFrom<FeatureForm> for Feature {
                 }
             }
         };
-        Ok(Self { name, kind, unit })
+        Ok(Self { name, kind, unit, meaning })
     }
 }
 
 impl From<Feature> for FeatureForm {
-    fn from(Feature { name, kind, unit }: Feature) -> Self {
+    fn from(Feature { name, kind, unit, meaning }: Feature) -> Self {
         let NumberKeys { decimals, mean, deviation, least, greatest } =
             kind.scaling().map(NumberKeys::of).unwrap_or_default();
         let (kind, categories) = match kind {
@@ -175,7 +179,7 @@ impl From<Feature> for FeatureForm {
             Kind::Binary { categories } => (KindName::Binary, Some(categories)),
             Kind::Categorical { categories } => (KindName::Categorical, Some(categories)),
         };
-        Self { name, kind, unit, decimals, mean, deviation, least, greatest, categories }
+        Self { name, kind, unit, meaning, decimals, mean, deviation, least, greatest, categories }
     }
 }
 
@@ -183,7 +187,7 @@ impl TryFrom<TargetForm> for Target {
     type Error = String;
 
     fn try_from(form: TargetForm) -> std::result::Result<Self, String> {
-        let TargetForm { name, task, unit, decimals, mean, deviation, least, greatest, classes } = form;
+        let TargetForm { name, task, unit, meaning, decimals, mean, deviation, least, greatest, classes } = form;
         let what = format!("target `{name}`");
         let numbers = NumberKeys { decimals, mean, deviation, least, greatest };
         let task = match task {
@@ -196,18 +200,18 @@ impl TryFrom<TargetForm> for Target {
                 Task::Regression(numbers.complete(&what)?)
             }
         };
-        Ok(Self { name, task, unit })
+        Ok(Self { name, task, unit, meaning })
     }
 }
 
 impl From<Target> for TargetForm {
-    fn from(Target { name, task, unit }: Target) -> Self {
+    fn from(Target { name, task, unit, meaning }: Target) -> Self {
         let (task, numbers, classes) = match task {
             Task::Classification { classes } => (TaskName::Classification, NumberKeys::default(), Some(classes)),
             Task::Regression(scaling) => (TaskName::Regression, NumberKeys::of(&scaling), None),
         };
         let NumberKeys { decimals, mean, deviation, least, greatest } = numbers;
-        Self { name, task, unit, decimals, mean, deviation, least, greatest, classes }
+        Self { name, task, unit, meaning, decimals, mean, deviation, least, greatest, classes }
     }
 }
 
@@ -258,9 +262,19 @@ categories = ["1", "2"]
             let scaling =
                 Scaling { mean: value, deviation: value.abs(), decimals: None, least: -1.0, greatest: value.abs() };
             let schema = Schema {
-                target: Target { name: "y".into(), task: Task::Regression(scaling), unit: Some("NT$".into()) },
+                target: Target {
+                    name: "y".into(),
+                    task: Task::Regression(scaling),
+                    unit: Some("NT$".into()),
+                    meaning: Some("what is owed".into()),
+                },
                 image: None,
-                features: vec![Feature { name: "x \"1\"\n".into(), kind: Kind::Ordinal(scaling), unit: None }],
+                features: vec![Feature {
+                    name: "x \"1\"\n".into(),
+                    kind: Kind::Ordinal(scaling),
+                    unit: None,
+                    meaning: Some("a rating".into()),
+                }],
                 constraints: Constraints::default(),
             };
             assert_eq!(read(&schema.to_toml().unwrap()).unwrap(), schema);

@@ -62,13 +62,18 @@ pub(super) fn digits(clues: usize) -> Explanation {
 pub(super) fn table() -> Schema {
     let scaling = Scaling { mean: 0.0, deviation: 10_000.0, decimals: Some(0), least: 0.0, greatest: 90_000.0 };
     let strings = |values: &[&str]| values.iter().map(ToString::to_string).collect();
-    let feature =
-        |name: &str, kind, unit: Option<&str>| Feature { name: name.into(), kind, unit: unit.map(Into::into) };
+    let feature = |name: &str, kind, unit: Option<&str>| Feature {
+        name: name.into(),
+        kind,
+        unit: unit.map(Into::into),
+        meaning: (name == "PAY_0").then(|| "months behind".into()),
+    };
     Schema {
         target: Target {
             name: "default".into(),
             task: Task::Classification { classes: strings(&["no", "yes"]) },
             unit: None,
+            meaning: None,
         },
         image: None,
         constraints: Constraints::default(),

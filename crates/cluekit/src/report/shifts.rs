@@ -60,7 +60,7 @@ impl FeatureShift {
             return vec![];
         }
         let mut shifts = Vec::new();
-        for (Feature { name, kind, unit }, column) in schema.features.iter().zip(schema.columns()) {
+        for (Feature { name, kind, unit, .. }, column) in schema.features.iter().zip(schema.columns()) {
             let at = |row: &[f32], place: usize| f64::from(row[column.start + place]);
             // What a decoder says of a category may leave the range of a share.
             let share = |row: &[f32], place: usize| at(row, place).clamp(0.0, 1.0);

@@ -193,12 +193,13 @@ pub fn people() -> Schema {
         ("MEMBER", Kind::Binary { categories: names(&["no", "yes"]) }),
         ("JOB", Kind::Categorical { categories: names(&["none", "office", "field"]) }),
     ];
-    let feature = |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None };
+    let feature = |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None, meaning: None };
     Schema {
         target: Target {
             name: "risk".into(),
             task: Task::Classification { classes: names(&["low", "middle", "high"]) },
             unit: None,
+            meaning: None,
         },
         image: None,
         features: features.into_iter().map(feature).collect(),

@@ -192,7 +192,7 @@ pub fn write(audit: &Audit, page: &Path) -> Result<PathBuf> {
 
 /// What the page says first, for the terminal.
 pub fn summary(audit: &Audit) -> String {
-    let line = |finding: &Finding| format!("{}\n  {}: {}\n\n", finding.question, finding.answer, finding.text);
+    let line = |finding: &Finding| format!("{}\n  {}. {}\n\n", finding.question, finding.answer, finding.text);
     let findings: String = audit.findings.iter().map(line).collect();
     let missing: String = audit.missing.iter().map(|sentence| format!("{sentence}\n\n")).collect();
     findings + &missing

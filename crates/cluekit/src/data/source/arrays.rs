@@ -33,7 +33,7 @@ pub fn load(path: &Path, request: &Request) -> Result<Dataset> {
     let [channels, height, width] = layouts[0].sizes;
     let classes = classes.iter().map(ToString::to_string).collect();
     let schema = Schema {
-        target: Target { name: found.target, task: Task::Classification { classes }, unit: None },
+        target: Target { name: found.target, task: Task::Classification { classes }, unit: None, meaning: None },
         image: Some(Image { channels, height, width, maximum }),
         features: Vec::new(),
         constraints: Constraints::default(),

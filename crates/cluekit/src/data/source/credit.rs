@@ -24,6 +24,7 @@ const FILES: [&str; 4] = [
     "default+of+credit+card+clients.zip",
 ];
 const TARGET: &str = "default payment next month";
+const TARGET_MEANING: &str = "0 the client pays, 1 does not";
 /// Other names of the target, in lower case and without marks.
 const TARGET_NAMES: [&str; 4] = ["defaultpaymentnextmonth", "y", "class", "default"];
 /// 3000 of the 30 000 rows.
@@ -40,31 +41,31 @@ enum Role {
     Delay,
 }
 
-/// The 23 features in the order of X1 … X23.
-const FEATURES: [(&str, Role); 23] = [
-    ("LIMIT_BAL", Role::Amount),
-    ("SEX", Role::Category),
-    ("EDUCATION", Role::Category),
-    ("MARRIAGE", Role::Category),
-    ("AGE", Role::Age),
-    ("PAY_0", Role::Delay),
-    ("PAY_2", Role::Delay),
-    ("PAY_3", Role::Delay),
-    ("PAY_4", Role::Delay),
-    ("PAY_5", Role::Delay),
-    ("PAY_6", Role::Delay),
-    ("BILL_AMT1", Role::Amount),
-    ("BILL_AMT2", Role::Amount),
-    ("BILL_AMT3", Role::Amount),
-    ("BILL_AMT4", Role::Amount),
-    ("BILL_AMT5", Role::Amount),
-    ("BILL_AMT6", Role::Amount),
-    ("PAY_AMT1", Role::Amount),
-    ("PAY_AMT2", Role::Amount),
-    ("PAY_AMT3", Role::Amount),
-    ("PAY_AMT4", Role::Amount),
-    ("PAY_AMT5", Role::Amount),
-    ("PAY_AMT6", Role::Amount),
+/// The 23 features in the order of X1 … X23, with what they stand for; months are of 2005.
+const FEATURES: [(&str, Role, &str); 23] = [
+    ("LIMIT_BAL", Role::Amount, "credit that was granted"),
+    ("SEX", Role::Category, "1 male, 2 female"),
+    ("EDUCATION", Role::Category, "1 graduate school, 2 university, 3 high school, 4 others"),
+    ("MARRIAGE", Role::Category, "1 married, 2 single, 3 others"),
+    ("AGE", Role::Age, "age of the client"),
+    ("PAY_0", Role::Delay, "months behind with payments in September (0 or less: not behind)"),
+    ("PAY_2", Role::Delay, "months behind with payments in August (0 or less: not behind)"),
+    ("PAY_3", Role::Delay, "months behind with payments in July (0 or less: not behind)"),
+    ("PAY_4", Role::Delay, "months behind with payments in June (0 or less: not behind)"),
+    ("PAY_5", Role::Delay, "months behind with payments in May (0 or less: not behind)"),
+    ("PAY_6", Role::Delay, "months behind with payments in April (0 or less: not behind)"),
+    ("BILL_AMT1", Role::Amount, "bill of September"),
+    ("BILL_AMT2", Role::Amount, "bill of August"),
+    ("BILL_AMT3", Role::Amount, "bill of July"),
+    ("BILL_AMT4", Role::Amount, "bill of June"),
+    ("BILL_AMT5", Role::Amount, "bill of May"),
+    ("BILL_AMT6", Role::Amount, "bill of April"),
+    ("PAY_AMT1", Role::Amount, "paid in September"),
+    ("PAY_AMT2", Role::Amount, "paid in August"),
+    ("PAY_AMT3", Role::Amount, "paid in July"),
+    ("PAY_AMT4", Role::Amount, "paid in June"),
+    ("PAY_AMT5", Role::Amount, "paid in May"),
+    ("PAY_AMT6", Role::Amount, "paid in April"),
 ];
 
 /// Reads the dataset from `directory`, or from a file if `directory` is one, and splits it by `seed`.
@@ -150,7 +151,7 @@ fn canonical(table: RawTable) -> Result<RawTable> {
         Ok(RawColumn { name: name.to_owned(), cells: column.cells.clone() })
     };
     let mut columns = Vec::with_capacity(FEATURES.len() + 1);
-    for (index, (name, _)) in FEATURES.iter().enumerate() {
+    for (index, (name, ..)) in FEATURES.iter().enumerate() {
         let mut aliases = vec![plain(name), format!("x{}", index + 1)];
         if *name == "PAY_0" {
             aliases.push("pay1".to_owned()); // many copies mend the gap in the numbering
@@ -162,13 +163,18 @@ fn canonical(table: RawTable) -> Result<RawTable> {
 }
 
 fn schema(table: &RawTable, training: &[usize]) -> Result<Schema> {
-    let features = FEATURES.iter().map(|(name, role)| feature(table, name, *role, training)).collect::<Result<_>>()?;
+    let meant = |(name, role, meaning): &(&str, Role, &str)| {
+        let feature = feature(table, name, *role, training)?;
+        Ok(Feature { meaning: Some((*meaning).to_owned()), ..feature })
+    };
+    let features = FEATURES.iter().map(meant).collect::<Result<_>>()?;
     let classes = Distinct::of(table.need(TARGET)?).texts();
     if classes.len() != 2 {
         let found = crate::data::encoding::listed(&classes);
         return Err(Error::file(&table.path, format!("target `{TARGET}` must have two classes, found {found}")));
     }
-    let target = Target { name: TARGET.to_owned(), task: Task::Classification { classes }, unit: None };
+    let meaning = Some(TARGET_MEANING.to_owned());
+    let target = Target { name: TARGET.to_owned(), task: Task::Classification { classes }, unit: None, meaning };
     Ok(Schema { target, image: None, features, constraints: Constraints::default() })
 }
 
@@ -182,7 +188,7 @@ fn feature(table: &RawTable, name: &str, role: Role, training: &[usize]) -> Resu
         Role::Age => (Kind::Continuous(scaling()?), Some("years")),
         Role::Amount => (Kind::Continuous(scaling()?), Some("NT$")),
     };
-    Ok(Feature { name: name.to_owned(), kind, unit: unit.map(str::to_owned) })
+    Ok(Feature { name: name.to_owned(), kind, unit: unit.map(str::to_owned), meaning: None })
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ fn check_images(path: &Path, images: &Idx) -> Result<()> {
 fn schema() -> Schema {
     let classes = (0..10).map(|digit| digit.to_string()).collect();
     Schema {
-        target: Target { name: "digit".into(), task: Task::Classification { classes }, unit: None },
+        target: Target { name: "digit".into(), task: Task::Classification { classes }, unit: None, meaning: None },
         image: Some(Image { channels: 1, height: SIDE, width: SIDE, maximum: MAXIMUM }),
         features: Vec::new(),
         constraints: Constraints::default(),

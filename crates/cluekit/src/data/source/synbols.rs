@@ -113,7 +113,7 @@ fn dataset(published: &Published, name: String, request: &Request, wrong: impl F
         return Err(wrong(format!("{problem}; make more images, or choose another split")));
     }
     let schema = Schema {
-        target: Target { name: target.to_owned(), task: Task::Classification { classes }, unit: None },
+        target: Target { name: target.to_owned(), task: Task::Classification { classes }, unit: None, meaning: None },
         image: Some(image_of(published)),
         features: Vec::new(),
         constraints: Constraints::default(),

@@ -78,4 +78,13 @@ impl GroupCard {
     pub(super) fn source(&self) -> &str {
         self.name.split(" → ").next().unwrap_or(&self.name)
     }
+
+    /// The same in a sentence: ` of class 4`, ` with PAY_0 > 0`, or nothing where it is everybody.
+    pub(super) fn whose(&self, subject: &Subject) -> String {
+        match self.source() {
+            "*" => String::new(),
+            class if subject.classes.iter().any(|known| known == class) => format!(" of class {class}"),
+            condition => format!(" with {condition}"),
+        }
+    }
 }

@@ -58,12 +58,9 @@ impl Lever {
         levers
     }
 
-    /// `lower PAY_0`, `EDUCATION → 3`.
-    pub(super) fn words(&self) -> String {
-        match self.number {
-            true => format!("{} {}", self.to, self.feature),
-            false => format!("{} → {}", self.feature, self.to),
-        }
+    /// `If PAY_0 were lower`, `If EDUCATION were 3`.
+    pub(super) fn headline(&self) -> String {
+        format!("If {} were {}", self.feature, self.to)
     }
 }
 
@@ -78,8 +75,8 @@ mod tests {
         let mut other = client();
         other.clues[0].changes.remove(0);
         let levers = Gallery::of(&[client(), other], &table(), "∇-CLUE", None).levers;
-        let words: Vec<_> = levers.iter().map(|lever| (lever.words(), lever.inputs, lever.of)).collect();
-        let expected = [("lower PAY_0", 2, 2), ("ZIP → 20095", 2, 2), ("higher LIMIT_BAL", 1, 2)];
+        let words: Vec<_> = levers.iter().map(|lever| (lever.headline(), lever.inputs, lever.of)).collect();
+        let expected = [("If PAY_0 were lower", 2, 2), ("If ZIP were 20095", 2, 2), ("If LIMIT_BAL were higher", 1, 2)];
         assert_eq!(words, expected.map(|(words, inputs, of)| (words.to_owned(), inputs, of)));
         assert_eq!(Lever::of(&[]), []);
     }

@@ -5,7 +5,8 @@
 
 use super::super::shifts::{ShiftRow, shift_rows};
 use super::super::wording;
-use super::findings::{amount, count, percent};
+use super::amounts::{amount, count, percent};
+use super::help::reach_in_words;
 use super::pictures::plots;
 use super::{Audit, Subject};
 use crate::error::{Error, Result};
@@ -41,6 +42,8 @@ struct Page<'a> {
     unusual: bool,
     /// What is learned for each group.
     how: &'static str,
+    /// How far that reaches, in a sentence or two.
+    reach: String,
     /// What that has to do with the rows that it is applied to.
     applied_to: &'static str,
     /// What is said of each group besides.
@@ -76,6 +79,7 @@ pub(super) fn html(audit: &Audit) -> Result<String> {
         within: audit.gallery.as_ref().is_some_and(super::Gallery::is_within_balls),
         unusual: audit.gallery.as_ref().is_some_and(super::Gallery::tells_plausibility),
         how: audit.groups.as_ref().map_or("", super::Groups::how),
+        reach: audit.groups.as_ref().map_or(String::new(), |groups| reach_in_words(groups, subject)),
         applied_to: super::Groups::applied_to(&subject.split),
         views: groups.map(view).collect(),
         style: STYLE,

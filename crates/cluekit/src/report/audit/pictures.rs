@@ -7,7 +7,7 @@ use super::super::layer::{Bar, Bars, Course, Line, Mark, Reference, Scatter};
 use super::super::plot::Plot;
 use super::super::wording::figures;
 use super::super::{calibration_plot, rejection_plot, reliability_diagram};
-use super::findings::{amount, count};
+use super::amounts::{amount, count};
 use super::groups::GroupCard;
 use super::latent::LatentMap;
 use super::spread::{Spread, UncertaintyBin};

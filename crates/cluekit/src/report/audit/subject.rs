@@ -3,6 +3,7 @@
 use crate::data::Schema;
 use crate::uncertainty::Uncertainty;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A model and the rows that it was audited on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,10 +15,14 @@ pub struct Subject {
     pub dataset: String,
     /// What is predicted.
     pub target: String,
+    /// What that stands for.
+    pub target_meaning: Option<String>,
+    /// What features stand for, of those that say so.
+    pub meanings: BTreeMap<String, String>,
     /// The classes, in the order of their labels; empty for a regression.
     pub classes: Vec<String>,
-    /// Whether an input is an image, else a row of a table.
-    pub images: bool,
+    /// Height and width of an image; none where an input is a row of a table.
+    pub images: Option<[usize; 2]>,
     /// Features of a table, or pixels of an image.
     pub features: usize,
     /// What uncertainty is measured in.
@@ -54,8 +59,10 @@ impl Subject {
             run: run.into(),
             dataset: dataset.into(),
             target: schema.target.name.clone(),
+            target_meaning: schema.target.meaning.clone(),
+            meanings: schema.features.iter().filter_map(|f| Some((f.name.clone(), f.meaning.clone()?))).collect(),
             classes: task.classes().to_vec(),
-            images: schema.image.is_some(),
+            images: schema.image.as_ref().map(|image| [image.height, image.width]),
             features: schema.values(),
             unit: match task.is_regression() {
                 true => Unit::Target(schema.target.unit.clone().unwrap_or_default()),
@@ -78,6 +85,29 @@ impl Subject {
     /// Whether aleatoric and epistemic uncertainty can be told apart: one network does not disagree with itself.
     pub(super) fn tells_kinds(&self) -> bool {
         self.samples != Some(1)
+    }
+
+    /// What the model looks at: `images`, `rows`, or one of them.
+    pub(super) fn inputs(&self, count: usize) -> &'static str {
+        match (self.images.is_some(), count) {
+            (true, 1) => "image",
+            (true, _) => "images",
+            (false, 1) => "row",
+            (false, _) => "rows",
+        }
+    }
+
+    /// A class in a sentence: by its name, or as `default = 1` where the name of a table's class is a mere number.
+    pub(super) fn class(&self, name: &str) -> String {
+        match self.images.is_none() && name.parse::<f64>().is_ok() {
+            true => format!("{} = {name}", self.target),
+            false => name.to_owned(),
+        }
+    }
+
+    /// What a feature stands for, as a sentence before others; nothing where that is not known.
+    pub(super) fn explained(&self, feature: &str) -> String {
+        self.meanings.get(feature).map_or(String::new(), |meaning| format!("{feature}: {meaning}. "))
     }
 
     /// What must be low for a clue to be accepted: `uncertainty`, `epistemic uncertainty`.
