@@ -261,7 +261,8 @@ fn what_cannot_be_audited_or_reported_is_said_with_the_remedy() {
     assert!(told.contains("It is sure. It is unsure about none"), "{told}");
     let report = |path: &Path| fails(clue().arg("report").arg(path)).1;
     assert!(report(&run).contains("clue audit"));
-    assert!(report(&folder.path().join("nowhere.json")).contains("nowhere.json"));
+    let nowhere = report(&folder.path().join("nowhere.json"));
+    assert!(nowhere.contains("nowhere.json") && nowhere.contains("`clue audit`"), "{nowhere}");
     let document = folder.path().join("report.json");
     fs::write(&document, "{\"subject\": {}, \"format\": 99}").unwrap();
     assert!(report(&document).contains("format 99"));

@@ -71,8 +71,11 @@ pub fn run(args: ReportArgs) -> Result<ExitCode> {
 
 /// The document that a path means.
 fn found(path: &Path) -> Result<PathBuf> {
-    if !path.is_dir() {
+    if path.is_file() {
         return Ok(path.to_owned());
+    }
+    if !path.exists() {
+        bail!("there is no {}; give the document of `clue audit`, or the folder of a run that has one", path.display());
     }
     let documents = [path.join(AUDIT), path.join(EXPLANATIONS)];
     match documents.into_iter().find(|document| document.exists()) {

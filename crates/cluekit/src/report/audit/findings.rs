@@ -86,7 +86,7 @@ fn how_good(trust: &Trust, Whereabouts { tally, classes, .. }: &Whereabouts, sub
                     &format!(" It is worst where the truth is {class}: wrong on {} of {rows}.", percent(worst.error));
                 if worst.error > 0.5 {
                     let right = 1.0 - worst.error;
-                    answer += &format!(", but only {} of class {}", percent(right), worst.name);
+                    answer += &format!(", but only {} where the truth is {}", percent(right), worst.name);
                     numbers.push((format!("share right of class {}", worst.name), right));
                 }
             }
@@ -108,7 +108,13 @@ fn how_often_unsure(tally: &Tally, subject: &Subject) -> Finding {
         match of_two.map(|share| (share, (100.0 * share).round())) {
             Some((share, first @ 51.0..=99.0)) => {
                 numbers.push(("share of one of two classes at that uncertainty".into(), share));
-                format!(", as if the better of two answers had {first:.0}\u{a0}% or less")
+                match subject.classes.len() {
+                    2 => format!(": its better answer gets {first:.0}\u{a0}% or less there"),
+                    _ => format!(
+                        ": as unsure as between two answers of {first:.0}\u{a0}% and {:.0}\u{a0}%, or more",
+                        100.0 - first
+                    ),
+                }
             }
             _ => format!(" (an uncertainty above {}{})", figures(above, 3), subject.unit_behind()),
         }
@@ -257,8 +263,8 @@ fn can_it_be_trusted(trust: &Trust) -> Finding {
                 let tells = rank(TELLS, |limit| auroc >= limit);
                 trusted = trusted.max(tells);
                 text += &format!(
-                    " {} its doubt is a {} warning of errors: given a wrong and a right answer, it is less sure of the wrong \
-                     one in {} of cases (a coin: 50\u{a0}%).",
+                    " {} its doubt is a {} warning of errors: of a wrong and a right answer, picked at random, it is less sure of the \
+                     wrong one in {} of cases (a coin: 50\u{a0}%).",
                     if tells > calibrated { "But" } else { "And" },
                     WARNING[tells],
                     percent(auroc)
@@ -304,7 +310,7 @@ mod tests {
             aleatoric_share_unsure: Some(0.6),
         };
         let text = how_often_unsure(&tally, &subject).text.replace('\u{a0}', " ");
-        assert_eq!(text, "It is unsure about 2 of the 10 rows, as if the better of two answers had 80 % or less.");
+        assert_eq!(text, "It is unsure about 2 of the 10 rows: its better answer gets 80 % or less there.");
         let one = Subject { samples: Some(1), ..subject.clone() };
         assert_eq!(would_more_data_help(&tally, &one).unwrap().answer, "Not known");
         assert_eq!(would_more_data_help(&tally, &subject).unwrap().numbers[0].value, 0.6);

@@ -30,14 +30,14 @@ pub(super) fn what_would_help(gallery: &Gallery, audit: &Audit) -> Finding {
     };
     let whom = if of == 1 { format!("the {whose}") } else { format!("each of the {} {whose}", count(of)) };
     let found = match explained.len() {
-        0 => "none was found".into(),
-        every if every == of && of == 1 => "one was found".into(),
-        every if every == of => format!("found for all {}", count(every)),
-        some => format!("found for {} of them", count(some)),
+        0 => "it found none".into(),
+        every if every == of && of == 1 => "it found one".into(),
+        every if every == of => format!("it found one for all {}", count(every)),
+        some => format!("it found one for {} of them", count(some)),
     };
-    let similar = subject.inputs(1);
-    let mut text =
-        format!("For {whom}, a similar {similar} was looked for that the model is sure about (a clue): {found}.");
+    let mut text = format!(
+        "For {whom}, the computer tried to make up a similar one that the model is sure about (a clue): {found}."
+    );
     let numbers = vec![("inputs with a clue".into(), explained.len() as f64), ("of inputs".into(), of as f64)];
     if explained.is_empty() {
         text += &format!(" The cards below say what to try.{sure}");
@@ -49,8 +49,8 @@ pub(super) fn what_would_help(gallery: &Gallery, audit: &Audit) -> Finding {
         .map(|lever| format!("{} is {} ({} of {})", lever.feature, lever.to, count(lever.inputs), count(lever.of)))
         .collect();
     text += &match named.is_empty() {
-        true => " The two side by side show what misleads the model; to be sure is not to be right.".into(),
-        false => format!(" There, {}. That shows what the model goes by; it is no advice.", named.join(", ")),
+        true => " The two side by side show what misleads the model. A sure answer can still be wrong.".into(),
+        false => format!(" In these, {}. That shows what the model goes by; it is no advice.", named.join(", ")),
     };
     text += &sure;
     let answer = levers.first().map_or(format!("Clearer {}", subject.inputs(2)), Lever::headline);

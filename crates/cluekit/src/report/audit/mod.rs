@@ -216,22 +216,22 @@ mod tests {
         let said = |at: usize| (findings[at].answer.replace('\u{a0}', " "), findings[at].text.replace('\u{a0}', " "));
         let good = "It is right on 3 of 4 test rows. Always answering no would be right on 75.0 %. It is worst where the \
                     truth is yes: wrong on 100.0 % of 1.";
-        assert_eq!(said(0), ("75.0 % right, but only 0.0 % of class yes".into(), good.into()));
-        let unsure = "It is unsure about 2 of the 4 rows, as if the better of two answers had 80 % or less. Its one error is \
+        assert_eq!(said(0), ("75.0 % right, but only 0.0 % where the truth is yes".into(), good.into()));
+        let unsure = "It is unsure about 2 of the 4 rows: its better answer gets 80 % or less there. Its one error is \
                       among these.";
         assert_eq!(said(1), ("50.0 %".into(), unsure.into()));
         let about = "PAY_0: months behind. It is unsure about 2 of the 2 rows where PAY_0 = 2: 100.0 %, against 50.0 % of \
                      all rows.";
         assert_eq!(said(2), ("Rows where PAY_0 = 2".into(), about.into()));
-        let help = "For the most uncertain row, a similar row was looked for that the model is sure about (a clue): one was \
-                    found. There, LIMIT_BAL is higher (1 of 1), PAY_0 is lower (1 of 1), ZIP is 20095 (1 of 1). That shows \
-                    what the model goes by; it is no advice.";
+        let help = "For the most uncertain row, the computer tried to make up a similar one that the model is sure about (a \
+                    clue): it found one. In these, LIMIT_BAL is higher (1 of 1), PAY_0 is lower (1 of 1), ZIP is 20095 (1 \
+                    of 1). That shows what the model goes by; it is no advice.";
         assert_eq!(said(4), ("If LIMIT_BAL were higher".into(), help.into()));
         assert_eq!(findings[4].example, Some(client().input.index));
         // Confidence 0.6 where half is right, 0.99 where all is: (0.1 + 0.01) / 2.
         let trust = "Its percentages are not quite honest: on average 5.5 points from how often it is right. And its doubt is \
-                     a fair warning of errors: given a wrong and a right answer, it is less sure of the wrong one in 83.3 % \
-                     of cases (a coin: 50 %).";
+                     a fair warning of errors: of a wrong and a right answer, picked at random, it is less sure of the wrong \
+                     one in 83.3 % of cases (a coin: 50 %).";
         assert_eq!(said(5), ("In part".into(), trust.into()));
         let number =
             |finding: usize, name: &str| findings[finding].numbers.iter().find(|n| n.name == name).unwrap().value;
@@ -303,7 +303,7 @@ mod tests {
         audit.gallery = Some(Gallery::of(&[client(), sure.clone()], &table(), "∇-CLUE", Some(0.5)));
         let audit = audit.concluded();
         let text = help(&audit).text;
-        assert!(text.starts_with("For the row that the model is unsure about, a similar row was looked for"), "{text}");
+        assert!(text.starts_with("For the row that the model is unsure about, the computer"), "{text}");
         assert!(text.ends_with(" One more is shown, about which it is sure."), "{text}");
         assert!(audit.html().unwrap().contains("sure already"));
         let gallery = Some(Gallery::of(&[sure], &table(), "∇-CLUE", Some(0.5)));
@@ -318,7 +318,7 @@ mod tests {
         let gallery = Some(Gallery::of(&[unexplained.clone(), unexplained], &table(), "∇-CLUE", Some(0.5)));
         let help = Audit { gallery, ..clients(&table()) }.concluded().findings[4].clone();
         assert_eq!((help.answer.as_str(), help.example), ("Nothing was found", None));
-        assert!(help.text.contains("each of the 2 most uncertain rows") && help.text.contains("none was found"));
+        assert!(help.text.contains("each of the 2 most uncertain rows") && help.text.contains("it found none"));
     }
 
     #[test]
@@ -393,7 +393,7 @@ mod tests {
         let html = audit.html().unwrap();
         assert!(!html.contains("most uncertain inputs") && !html.contains("δ"), "{html}");
         assert!(html.contains("glam tried 2 candidates") && html.contains("if its epistemic uncertainty is below"));
-        assert!(audit.findings[0].text.starts_with("For the explained row, a similar row"), "{:?}", audit.findings);
+        assert!(audit.findings[0].text.starts_with("For the explained row, the computer"), "{:?}", audit.findings);
     }
 
     #[test]
