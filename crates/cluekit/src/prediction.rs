@@ -51,6 +51,11 @@ impl Prediction {
     pub fn label(&self) -> usize {
         (0..self.mean.len()).rev().max_by(|&a, &b| self.mean[a].total_cmp(&self.mean[b])).unwrap_or(0)
     }
+
+    /// Whether it is a prediction at all: a network that an input leads out of the finite numbers says nothing.
+    pub fn is_finite(&self) -> bool {
+        self.mean.iter().all(|value| value.is_finite()) && self.uncertainty.total.is_finite()
+    }
 }
 
 /// Predicts every row of `samples`; memory does not grow with the number of posterior samples times rows.

@@ -258,12 +258,24 @@ fn parts(args: &AuditArgs, quiet: bool) -> Result<Audit> {
     Ok(audit)
 }
 
+/// Refuses a predictor that says nothing of a row: no page could be made of it.
+fn check_finite(predictions: &[Prediction]) -> Result<()> {
+    match predictions.iter().position(|prediction| !prediction.is_finite()) {
+        None => Ok(()),
+        Some(row) => bail!(
+            "what the predictor says of row {row} is no finite number; look for extreme values there, or train it again with \
+             a smaller `predictor.fit.learning_rate`"
+        ),
+    }
+}
+
 impl<'a> Opened<'a> {
     fn of(args: &AuditArgs, run: &'a Run, dataset: &'a Dataset) -> Result<Self> {
         let pairs = args.pairs(&run.schema, &dataset.train)?;
         let samples = args.split.within(run, dataset.clone())?;
         tracing::info!("predicting {} inputs …", samples.len());
         let predictions = predict(&run.predictor, &samples, &run.schema.target.task)?;
+        check_finite(&predictions)?;
         Ok(Self { run, dataset, pairs, samples, predictions })
     }
 
@@ -352,6 +364,25 @@ impl AuditArgs {
             distance: Distance::L1,
             threshold: self.threshold,
             anchored: self.anchored.unwrap_or(table),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cluekit::prediction::Amounts;
+
+    #[test]
+    fn a_prediction_that_is_none_is_named_by_its_row() {
+        let says = |total: f32, first: f32| Prediction {
+            mean: vec![first, 0.5],
+            uncertainty: Amounts { total, aleatoric: 0.1, epistemic: 0.1 },
+        };
+        assert!(check_finite(&[says(0.2, 0.5)]).is_ok());
+        for broken in [says(f32::NAN, 0.5), says(0.2, f32::INFINITY)] {
+            let message = check_finite(&[says(0.2, 0.5), broken]).unwrap_err().to_string();
+            assert!(message.starts_with("what the predictor says of row 1 is no finite number"), "{message}");
         }
     }
 }
