@@ -259,6 +259,14 @@ fn what_cannot_be_audited_or_reported_is_said_with_the_remedy() {
     assert_eq!(stuck("0.1").output().unwrap().status.code(), Some(3));
     let told = ok(&mut stuck("5"));
     assert!(told.contains("It is sure. It is unsure about none"), "{told}");
+    // Nothing but a page is written over.
+    let mine = folder.path().join("mine.csv");
+    fs::write(&mine, "a,b\n").unwrap();
+    let (_, told) = fails(clue().arg("audit").arg(&run).arg("--out").arg(&mine));
+    assert!(told.contains("name it .html"), "{told}");
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "a,b\n");
+    let (_, told) = fails(clue().arg("audit").arg(&mine));
+    assert!(told.contains("is no run") && told.contains("clue train"), "{told}");
     let report = |path: &Path| fails(clue().arg("report").arg(path)).1;
     assert!(report(&run).contains("clue audit"));
     let nowhere = report(&folder.path().join("nowhere.json"));

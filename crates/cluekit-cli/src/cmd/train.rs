@@ -95,7 +95,10 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
     folder.begin(&record, &dataset.schema)?;
     tracing::info!("{}", describe(&dataset));
     train_run(&folder, &record, &dataset, &mut Bar::new(quiet))?;
-    tracing::info!("done; next: clue rank {0} --top 10, clue measure {0}", args.out.display());
+    tracing::info!(
+        "done; next: clue audit {0} for a report, clue explain {0} for clues, clue measure {0} for scores",
+        args.out.display()
+    );
     Ok(ExitCode::SUCCESS)
 }
 

@@ -41,6 +41,21 @@ struct Tally {
 }
 
 impl Reliability {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.bins.iter().map(|bin| bin.count).sum()
+    }
+
+    /// The expected calibration error that a perfectly calibrated model would have on as many rows: in a bin of n rows of
+    /// confidence c the mean gap of n draws, √(2 c (1 − c) / (π n)).
+    pub fn ece_by_chance(&self) -> f64 {
+        let gap = |bin: &Bin| {
+            let (n, c) = (bin.count as f64, bin.confidence.unwrap_or(0.0));
+            if bin.count == 0 { 0.0 } else { n * (2.0 * c * (1.0 - c) / (std::f64::consts::PI * n)).max(0.0).sqrt() }
+        };
+        self.bins.iter().map(gap).sum::<f64>() / self.rows().max(1) as f64
+    }
+
     /// Sorts `predictions` into bins and compares confidence with accuracy in each.
     pub fn of(predictions: &Predictions) -> Self {
         let mut tallies = [Tally::default(); BINS];
@@ -126,5 +141,14 @@ mod tests {
     #[test]
     fn certain_and_always_wrong_has_the_greatest_error() {
         assert_close(ece(&Predictions::new(&[1.0, 0.0, 1.0, 0.0], 2, &[1, 1]).unwrap()), 1.0, 0.0);
+    }
+    #[test]
+    fn chance_alone_makes_a_gap_that_falls_with_the_root_of_the_rows() {
+        let bin = |count| Bin { lower: 0.7, upper: 0.8, count, confidence: Some(0.8), accuracy: Some(0.8) };
+        let chance = |count| Reliability { bins: vec![bin(count)], ece: 0.0 }.ece_by_chance();
+        // √(2 · 0.16 / (100 π)).
+        assert!((chance(100) - 0.031_915).abs() < 1e-6, "{}", chance(100));
+        assert!((chance(100) / chance(400) - 2.0).abs() < 1e-12);
+        assert_eq!(Reliability { bins: vec![], ece: 0.0 }.ece_by_chance(), 0.0);
     }
 }

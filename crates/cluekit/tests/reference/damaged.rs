@@ -269,12 +269,12 @@ fn a_newer_format_is_named_before_the_keys_that_came_with_it() {
 
 #[test]
 fn a_file_or_folder_that_is_not_there_is_named() {
-    for (file, model) in [
-        ("run.toml", "predictor"),
-        ("schema.toml", "predictor"),
-        ("predictor.safetensors", "predictor"),
-        ("generative.safetensors", "generative"),
-    ] {
+    let emptied = Damaged::copy("mixed");
+    fs::remove_file(emptied.folder.path().join("run.toml")).unwrap();
+    assert_says(&emptied.problem("predictor"), &["is no run", "run.toml", "clue train"]);
+    for (file, model) in
+        [("schema.toml", "predictor"), ("predictor.safetensors", "predictor"), ("generative.safetensors", "generative")]
+    {
         let damaged = Damaged::copy("mixed");
         fs::remove_file(damaged.folder.path().join(file)).unwrap();
         assert_says(&damaged.problem(model), &["cannot read", file]);

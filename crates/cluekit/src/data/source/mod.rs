@@ -72,7 +72,7 @@ fn published_symbols(directory: &DataDir) -> Result<PathBuf> {
 /// Reads, or makes, the dataset that `request` names.
 ///
 /// `schema` overrides what would be inferred from a user's table: kinds, categories, scaling, units, classes. The
-/// columns of other datasets mean what they mean; there it may only name units and constraints.
+/// columns of other datasets mean what they mean; there it may only name units, meanings and constraints.
 pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> Result<Dataset> {
     let path = Path::new(&request.name);
     let recipe = synbols::recipe(&request.name);
@@ -89,8 +89,8 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
                 request.name, dataset.schema.target.name
             ),
         )),
-        Some(given) if meaning(given) != meaning(&dataset.schema) => Err(Error::data(format!(
-            "the schema does not fit `{}`, whose columns are known: only units and constraints may differ; leave \
+        Some(given) if bare(given) != bare(&dataset.schema) => Err(Error::data(format!(
+            "the schema does not fit `{}`, whose columns are known: only units, meanings and constraints may differ; leave \
              the schema away",
             request.name
         ))),
@@ -108,6 +108,10 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
         "moons" => built_in(moons::make(request.seed)),
         _ => match (recipe, extension(path).as_str()) {
             (Some(recipe), _) => built_in(synbols::make(&recipe, request)?),
+            (None, "csv" | "tsv" | "gz" | "parquet" | "npy" | "npz") if !path.exists() => {
+                let from = if path.is_absolute() { "" } else { ", seen from the folder that the command is run in" };
+                Err(Error::file(path, format!("is not there{from}; mind how it is written")))
+            }
             (None, "csv" | "tsv" | "gz" | "parquet") => table::load(path, request, schema),
             (None, "npy" | "npz") => built_in(arrays::load(path, request)?),
             _ if is_hdf5(path) => built_in(synbols::load(path, request)?),
@@ -143,11 +147,11 @@ fn part(dataset: Dataset, count: Option<&str>) -> Result<Dataset> {
     Ok(Dataset { train, test, ..dataset })
 }
 
-/// The schema without what may differ: units and constraints.
-fn meaning(schema: &Schema) -> Schema {
+/// The schema without what may differ: units, meanings and constraints.
+fn bare(schema: &Schema) -> Schema {
     let mut schema = schema.without_constraints();
-    schema.target.unit = None;
-    schema.features.iter_mut().for_each(|feature| feature.unit = None);
+    (schema.target.unit, schema.target.meaning) = (None, None);
+    schema.features.iter_mut().for_each(|feature| (feature.unit, feature.meaning) = (None, None));
     schema
 }
 
@@ -177,6 +181,8 @@ mod tests {
         let request = Request::new("moons");
         let mut schema = load(&request, None, &directory).unwrap().schema;
         schema.features[0].unit = Some("cm".into());
+        schema.features[0].meaning = Some("how far to the right".into());
+        schema.target.meaning = Some("which of the two".into());
         assert_eq!(load(&request, Some(&schema), &directory).unwrap().schema.features[0].unit.as_deref(), Some("cm"));
         schema.constraints.immutable = vec!["x2".into()];
         assert_eq!(load(&request, Some(&schema), &directory).unwrap().schema, schema);

@@ -228,6 +228,12 @@ impl RunFolder {
         if !self.path.exists() {
             return Err(Error::file(&self.path, "is not there; `clue train DATASET --out RUN` makes a run"));
         }
+        if !self.exists() {
+            return Err(Error::file(
+                &self.path,
+                "is no run: it holds no run.toml; `clue train DATASET --out RUN` makes one",
+            ));
+        }
         let text = self.text("run.toml")?;
         let unreadable = |problem: toml::de::Error| Error::file(&path, problem.to_string().trim_end());
         /// The format comes first: the keys of a newer one are unknown to this version.

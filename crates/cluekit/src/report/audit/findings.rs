@@ -8,7 +8,7 @@ use super::rows::share;
 use super::story::FigureNumber;
 use super::tally::Tally;
 use super::{Audit, Subject, Trust, Whereabouts};
-use crate::measure::{ClassifierHealth, PredictorHealth, RegressorHealth};
+use crate::measure::{ClassifierHealth, PredictorHealth, RegressorHealth, Reliability};
 use serde::{Deserialize, Serialize};
 
 /// Groups and changes that a sentence names.
@@ -242,6 +242,8 @@ const OFF: [f64; 3] = [0.02, 0.05, 0.1];
 const PERCENTAGES: [&str; 4] = ["honest", "fairly honest", "not quite honest", "not honest"];
 /// An uncertainty that tells a wrong from a right answer so often deserves it: the AUROC.
 const TELLS: [f64; 3] = [0.9, 0.75, 0.6];
+/// Of fewer wrong answers, or right ones, nothing can be told.
+const FEWEST: f64 = 9.5;
 const WARNING: [&str; 4] = ["good", "fair", "weak", "useless"];
 
 fn rank(limits: [f64; 3], holds: impl Fn(f64) -> bool) -> usize {
@@ -251,26 +253,34 @@ fn rank(limits: [f64; 3], holds: impl Fn(f64) -> bool) -> usize {
 fn can_it_be_trusted(trust: &Trust) -> Finding {
     let question = "Can its confidence be trusted?";
     match &trust.health.predictor {
-        PredictorHealth::Classifier(ClassifierHealth { ece, auroc_errors, .. }) => {
-            let calibrated = rank(OFF, |limit| *ece <= limit);
+        PredictorHealth::Classifier(ClassifierHealth { ece, auroc_errors, error, .. }) => {
+            // Few rows make any model look off: only what goes beyond that is the model's.
+            let chance = trust.reliability.as_ref().map_or(0.0, Reliability::ece_by_chance);
+            let calibrated = rank(OFF, |limit| ece - chance <= limit);
             let mut text = format!(
-                "Its percentages are {}: on average {:.1} points from how often it is right.",
+                "Its percentages are {}: on average {:.1} points from how often it is right, where chance alone makes {:.1}.",
                 PERCENTAGES[calibrated],
-                100.0 * ece
+                100.0 * ece,
+                100.0 * chance
             );
             let mut trusted = calibrated;
-            if let Some(auroc) = *auroc_errors {
+            let rows = trust.reliability.as_ref().map_or(0, Reliability::rows) as f64;
+            if let Some(auroc) = auroc_errors.filter(|_| rows * error.min(1.0 - error) >= FEWEST) {
                 let tells = rank(TELLS, |limit| auroc >= limit);
                 trusted = trusted.max(tells);
                 text += &format!(
-                    " {} its doubt is a {} warning of errors: of a wrong and a right answer, picked at random, it is less sure of the \
-                     wrong one in {} of cases (a coin: 50\u{a0}%).",
+                    " {} its doubt is a {} warning of errors: of a wrong and a right answer, picked at random, it is less \
+                     sure of the wrong one in {} of cases (a coin: 50\u{a0}%).",
                     if tells > calibrated { "But" } else { "And" },
                     WARNING[tells],
                     percent(auroc)
                 );
+            } else {
+                text += " Whether its doubt warns of errors cannot be told from so few of them.";
             }
-            Finding::new(question, TRUST[trusted].into(), text)
+            let answer = if chance > OFF[1] { "Too few rows to tell" } else { TRUST[trusted] };
+            let numbers = vec![("calibration error by chance".into(), chance)];
+            Finding::new(question, answer.into(), text).with(numbers)
         }
         PredictorHealth::Regressor(health) => {
             let interval = health
@@ -293,6 +303,7 @@ fn can_it_be_trusted(trust: &Trust) -> Finding {
 mod tests {
     use super::super::super::fixture::table;
     use super::*;
+    use crate::measure::{Bin, Health};
 
     #[test]
     fn a_model_without_errors_is_told_in_whole_sentences() {
@@ -319,5 +330,26 @@ mod tests {
             would_more_data_help(&tally, &subject).unwrap().answer
         };
         assert_eq!([0.2, 0.6, 0.95].map(answer), ["Yes", "Only in part", "Hardly"]);
+    }
+    /// A classifier of which 10 000 rows are of confidence 0.9, with such errors.
+    fn trusted(ece: f64, auroc_errors: Option<f64>, error: f64) -> Finding {
+        let health = ClassifierHealth { error, nll: 0.3, brier: 0.2, ece, auroc_errors, samples: 3 };
+        let bin = |count, confidence| Bin { lower: 0.8, upper: 0.9, count, confidence, accuracy: confidence };
+        let reliability = Reliability { bins: vec![bin(0, None), bin(10_000, Some(0.9))], ece };
+        let health = Health { predictor: PredictorHealth::Classifier(health), generative: None };
+        can_it_be_trusted(&Trust { health, reliability: Some(reliability), rejection: None })
+    }
+
+    #[test]
+    fn trust_is_that_of_the_weaker_part() {
+        assert_eq!(trusted(0.01, Some(0.95), 0.1).answer, "Yes");
+        assert_eq!(trusted(0.01, Some(0.8), 0.1).answer, "Mostly");
+        let weak = trusted(0.013, Some(0.68), 0.1);
+        assert_eq!(weak.answer, "In part");
+        assert!(weak.text.contains(" But its doubt is a weak warning"), "{}", weak.text);
+        assert_eq!(trusted(0.2, Some(0.99), 0.1).answer, "Hardly");
+        let few = trusted(0.01, Some(0.5), 0.0009);
+        assert_eq!(few.answer, "Yes");
+        assert!(few.text.ends_with("cannot be told from so few of them."), "{}", few.text);
     }
 }

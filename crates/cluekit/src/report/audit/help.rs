@@ -3,10 +3,11 @@
 use super::amounts::{count, percent};
 use super::findings::{Finding, NAMED};
 use super::groups::{GroupCard, Groups};
-use super::levers::Lever;
 use super::{Audit, Card, Gallery, Subject};
 use crate::measure::Reach;
 
+/// What fewer clues have in common is no answer.
+const ENOUGH: usize = 5;
 const QUESTION: &str = "What would make it sure?";
 
 /// For how many inputs a clue was found, and what is different there.
@@ -53,7 +54,11 @@ pub(super) fn what_would_help(gallery: &Gallery, audit: &Audit) -> Finding {
         false => format!(" In these, {}. That shows what the model goes by; it is no advice.", named.join(", ")),
     };
     text += &sure;
-    let answer = levers.first().map_or(format!("Clearer {}", subject.inputs(2)), Lever::headline);
+    let answer = match levers.first() {
+        Some(lever) if lever.of >= ENOUGH => lever.headline(),
+        Some(_) => format!("Found for {} of {}", count(explained.len()), count(of)),
+        None => format!("Clearer {}", subject.inputs(2)),
+    };
     Finding { example: example(&explained), ..Finding::new(QUESTION, answer, text).with(numbers) }
 }
 

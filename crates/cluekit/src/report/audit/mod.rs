@@ -226,13 +226,12 @@ mod tests {
         let help = "For the most uncertain row, the computer tried to make up a similar one that the model is sure about (a \
                     clue): it found one. In these, LIMIT_BAL is higher (1 of 1), PAY_0 is lower (1 of 1), ZIP is 20095 (1 \
                     of 1). That shows what the model goes by; it is no advice.";
-        assert_eq!(said(4), ("If LIMIT_BAL were higher".into(), help.into()));
+        assert_eq!(said(4), ("Found for 1 of 1".into(), help.into()));
         assert_eq!(findings[4].example, Some(client().input.index));
-        // Confidence 0.6 where half is right, 0.99 where all is: (0.1 + 0.01) / 2.
-        let trust = "Its percentages are not quite honest: on average 5.5 points from how often it is right. And its doubt is \
-                     a fair warning of errors: of a wrong and a right answer, picked at random, it is less sure of the wrong \
-                     one in 83.3 % of cases (a coin: 50 %).";
-        assert_eq!(said(5), ("In part".into(), trust.into()));
+        // Confidence 0.6 where half is right, 0.99 where all is: (0.1 + 0.01) / 2. By chance: (0.276 + 0.056) / 2.
+        let trust = "Its percentages are honest: on average 5.5 points from how often it is right, where chance alone makes \
+                     16.6. Whether its doubt warns of errors cannot be told from so few of them.";
+        assert_eq!(said(5), ("Too few rows to tell".into(), trust.into()));
         let number =
             |finding: usize, name: &str| findings[finding].numbers.iter().find(|n| n.name == name).unwrap().value;
         let numbers = [
