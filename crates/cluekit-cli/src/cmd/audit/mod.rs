@@ -156,12 +156,12 @@ pub fn check_page(page: &Path) -> Result<()> {
     if page.extension().is_some_and(|end| end == "json") {
         bail!(Error::setting("out", "is the page, and .json is for the document beside it; name it .html"));
     }
-    if !page.is_dir() && !page.extension().is_some_and(|end| end == "html" || end == "htm") {
-        let problem = format!("is a page to be written, and {} would be replaced; name it .html", page.display());
-        bail!(Error::setting("out", problem));
-    }
     if page.is_dir() {
         let problem = format!("is a folder; name the page, such as {}", page.join("report.html").display());
+        bail!(Error::setting("out", problem));
+    }
+    if !page.extension().is_some_and(|end| end == "html" || end == "htm") {
+        let problem = format!("is a page, and {} does not end as one; name it .html", page.display());
         bail!(Error::setting("out", problem));
     }
     let json = page.with_extension("json");

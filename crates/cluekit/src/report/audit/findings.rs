@@ -159,7 +159,7 @@ fn about_what(Whereabouts { tally, bands, hesitations, .. }: &Whereabouts, subje
         let then = if others.is_empty() { String::new() } else { format!(" Then where {}.", others.join(", ")) };
         let text = format!(
             "{}It is unsure about {} of the {} rows where {}: {}, against {} of all rows.{then}",
-            subject.explained(&first.feature),
+            subject.meaning_of(&first.feature),
             count(first.unsure),
             count(first.rows),
             first.condition,
@@ -243,7 +243,7 @@ const PERCENTAGES: [&str; 4] = ["honest", "fairly honest", "not quite honest", "
 /// An uncertainty that tells a wrong from a right answer so often deserves it: the AUROC.
 const TELLS: [f64; 3] = [0.9, 0.75, 0.6];
 /// Of fewer wrong answers, or right ones, nothing can be told.
-const FEWEST: f64 = 9.5;
+const FEWEST: usize = 10;
 const WARNING: [&str; 4] = ["good", "fair", "weak", "useless"];
 
 fn rank(limits: [f64; 3], holds: impl Fn(f64) -> bool) -> usize {
@@ -257,15 +257,17 @@ fn can_it_be_trusted(trust: &Trust) -> Finding {
             // Few rows make any model look off: only what goes beyond that is the model's.
             let chance = trust.reliability.as_ref().map_or(0.0, Reliability::ece_by_chance);
             let calibrated = rank(OFF, |limit| ece - chance <= limit);
+            let too_few = chance > OFF[1];
             let mut text = format!(
-                "Its percentages are {}: on average {:.1} points from how often it is right, where chance alone makes {:.1}.",
-                PERCENTAGES[calibrated],
+                "Its percentages are {}on average {:.1} points from how often it is right, where chance alone makes {:.1}.",
+                if too_few { String::new() } else { format!("{}: ", PERCENTAGES[calibrated]) },
                 100.0 * ece,
                 100.0 * chance
             );
             let mut trusted = calibrated;
-            let rows = trust.reliability.as_ref().map_or(0, Reliability::rows) as f64;
-            if let Some(auroc) = auroc_errors.filter(|_| rows * error.min(1.0 - error) >= FEWEST) {
+            let rows = trust.reliability.as_ref().map_or(0, Reliability::rows);
+            let wrong = (rows as f64 * error).round() as usize;
+            if let Some(auroc) = auroc_errors.filter(|_| wrong.min(rows.saturating_sub(wrong)) >= FEWEST) {
                 let tells = rank(TELLS, |limit| auroc >= limit);
                 trusted = trusted.max(tells);
                 text += &format!(
@@ -278,7 +280,7 @@ fn can_it_be_trusted(trust: &Trust) -> Finding {
             } else {
                 text += " Whether its doubt warns of errors cannot be told from so few of them.";
             }
-            let answer = if chance > OFF[1] { "Too few rows to tell" } else { TRUST[trusted] };
+            let answer = if too_few { "Too few rows to tell" } else { TRUST[trusted] };
             let numbers = vec![("calibration error by chance".into(), chance)];
             Finding::new(question, answer.into(), text).with(numbers)
         }

@@ -56,8 +56,7 @@ pub(super) fn what_would_help(gallery: &Gallery, audit: &Audit) -> Finding {
     text += &sure;
     let answer = match levers.first() {
         Some(lever) if lever.of >= ENOUGH => lever.headline(),
-        Some(_) => format!("Found for {} of {}", count(explained.len()), count(of)),
-        None => format!("Clearer {}", subject.inputs(2)),
+        _ => format!("Found for {} of {}", count(explained.len()), count(of)),
     };
     Finding { example: example(&explained), ..Finding::new(QUESTION, answer, text).with(numbers) }
 }

@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(said(4), ("Found for 1 of 1".into(), help.into()));
         assert_eq!(findings[4].example, Some(client().input.index));
         // Confidence 0.6 where half is right, 0.99 where all is: (0.1 + 0.01) / 2. By chance: (0.276 + 0.056) / 2.
-        let trust = "Its percentages are honest: on average 5.5 points from how often it is right, where chance alone makes \
+        let trust = "Its percentages are on average 5.5 points from how often it is right, where chance alone makes \
                      16.6. Whether its doubt warns of errors cannot be told from so few of them.";
         assert_eq!(said(5), ("Too few rows to tell".into(), trust.into()));
         let number =

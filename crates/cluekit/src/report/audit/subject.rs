@@ -106,7 +106,7 @@ impl Subject {
     }
 
     /// What a feature stands for, as a sentence before others; nothing where that is not known.
-    pub(super) fn explained(&self, feature: &str) -> String {
+    pub(super) fn meaning_of(&self, feature: &str) -> String {
         self.meanings.get(feature).map_or(String::new(), |meaning| format!("{feature}: {meaning}. "))
     }
 
