@@ -224,6 +224,40 @@ fn finished_explanations_become_a_gallery() {
 }
 
 #[test]
+fn an_input_without_a_clue_nearby_is_searched_for_farther_unless_the_user_chose_how_far() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, page) = (folder.path().join("moons"), folder.path().join("page.html"));
+    ok(&mut train(&run, &[]));
+    let cards = |more: &[&str]| -> Vec<Value> {
+        let document = audit(&run, &page, &[&["--no-groups", "--threshold", "0.15"], more].concat());
+        let wider = "wider.convergence.max_steps";
+        let settings = document["provenance"]["search"].as_array().unwrap();
+        assert_eq!(settings.iter().any(|setting| setting["key"] == wider), more.is_empty());
+        document["gallery"]["cards"].as_array().unwrap().clone()
+    };
+    let widened = |card: &Value| card["widened"].as_u64();
+    // These models have to go far.
+    let far: Vec<Value> = cards(&[]).into_iter().filter(|card| widened(card).is_some()).collect();
+    assert!(far.iter().any(|card| card["explained"] == true), "{far:?}");
+    for card in &far {
+        assert!(widened(card).unwrap().is_power_of_two() && card["advice"].is_null() == (card["explained"] == true));
+        let clue = &card["clues"][0];
+        assert!(clue["latent_distance"].as_f64() <= clue["delta"].as_f64().map(|delta| delta * 1.001));
+    }
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(text.contains("it tried again twice as far") && text.contains("No clue was found nearby"));
+    check(&page, 5);
+    for chosen in [["--delta", "0.05"], ["--delta", "inf"]] {
+        assert!(cards(&chosen).iter().all(|card| widened(card).is_none()), "{chosen:?}");
+    }
+    // Candidates without a ball start near the input, not all of them upon it.
+    let free = cards(&["--delta", "inf", "--steps", "0"]);
+    let clues = free[0]["clues"].as_array().unwrap();
+    let at = |clue: &Value| clue["latent_distance"].as_f64().unwrap();
+    assert!(clues.len() > 1 && clues.iter().all(|clue| at(clue) > 0.0 && at(clue) <= 1.0), "{clues:?}");
+}
+
+#[test]
 fn what_cannot_be_audited_or_reported_is_said_with_the_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("moons");
@@ -232,7 +266,7 @@ fn what_cannot_be_audited_or_reported_is_said_with_the_remedy() {
     for (arguments, part) in [
         (&["--top", "0"][..], "`top`"),
         (&["--count", "0"], "`count`"),
-        (&["--delta", "1..2/3"], "sweep"),
+        (&["--delta", "1..2/3"], "give a radius, `auto` or `inf`"),
         (&["--out", "page.json"], ".html"),
         (&["--mapper", "nothing"], "--mapper"),
         (&["--mapper", "nothing", "--no-groups"], "--mapper"),
@@ -274,7 +308,7 @@ fn what_cannot_be_audited_or_reported_is_said_with_the_remedy() {
     let document = folder.path().join("report.json");
     fs::write(&document, "{\"subject\": {}, \"format\": 99}").unwrap();
     assert!(report(&document).contains("format 99"));
-    fs::write(&document, "{\"subject\": {}, \"format\": 3}").unwrap();
+    fs::write(&document, "{\"subject\": {}, \"format\": 4}").unwrap();
     assert!(report(&document).contains("make it again"));
     fs::write(&document, "{\"subject\": {\"run\": \"mo").unwrap();
     let cut_short = report(&document);

@@ -101,14 +101,14 @@ struct Explained {
 
 /// A gallery of finished explanations.
 fn gallery(text: &str, run: Option<&Path>, document: &Path) -> Result<Audit> {
+    let explained: Explained =
+        serde_json::from_str(text).context("neither a document of `clue audit` nor of `clue explain`")?;
     let Some(run) = run else {
         bail!(Error::setting(
             "run",
             "is not given; explanations hold numbers, and what columns and classes mean is in their run"
         ));
     };
-    let explained: Explained =
-        serde_json::from_str(text).context("neither a document of `clue audit` nor of `clue explain`")?;
     let folder = RunFolder::at(run);
     let (schema, record): (Schema, _) = (folder.schema()?, folder.record()?);
     if let Some(other) = explained.explanations.iter().find(|e| e.input.x.len() != schema.width()) {

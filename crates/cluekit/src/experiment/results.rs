@@ -11,10 +11,11 @@ pub fn results_page(records: &[Record], pictures: Option<&str>) -> String {
     let minutes = records.iter().map(|record| record.seconds).sum::<f64>() / 60.0;
     let _ = writeln!(
         page,
-        "Made by `clue experiment all{}`. {} experiments in {minutes:.0} minutes: {} claims held, {} held partly, {} did \
+        "Made by `clue experiment {}{}`. {} in {minutes:.0} minutes: {} claims held, {} held partly, {} did \
          not hold.\nA trend counts as held from a rank correlation of 0.9 on, as held partly from 0.5 on.\n",
+        if let [only] = records { only.name.as_str() } else { "all" },
         if records.iter().any(|record| record.quick) { " --quick" } else { "" },
-        records.len(),
+        if records.len() == 1 { "1 experiment".into() } else { format!("{} experiments", records.len()) },
         count(Verdict::Held),
         count(Verdict::HeldPartly),
         count(Verdict::DidNotHold),

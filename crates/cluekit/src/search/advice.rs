@@ -7,7 +7,7 @@ use super::certificate::{Acceptance, certify};
 use super::descent::{Descent, Start};
 use super::objective::Objective;
 use super::origin::Origin;
-use super::{LatentBall, Search, sparse};
+use super::{Delta, LatentBall, Search, sparse};
 use crate::error::Result;
 use crate::explanation::Clue;
 
@@ -47,26 +47,39 @@ pub(super) fn next_steps(
         };
         let within = nearest.filter(|distance| radius.is_none_or(|radius| *distance <= f64::from(radius)));
         let remedy = match (nearest, within) {
-            (_, Some(distance)) if search.objective.has_distances() => {
-                let at = figures(distance);
-                format!(
-                    "one lies in reach, at {at}, but its distance costs more than certainty gains: lower --lambda-x"
-                )
-            }
             (_, Some(distance)) => {
-                let (at, steps) = (figures(distance), 2 * search.convergence.max_steps.max(15));
-                let diversity = if descent.coupling.is_some() { ", or less weight on --diversity" } else { "" };
-                format!("there is one at {at}: try --steps {steps}{diversity}")
+                let steps = 2 * search.convergence.max_steps.max(15);
+                let costs = [
+                    (search.objective.has_distances(), " or a lower --lambda-x"),
+                    (descent.coupling.is_some(), " or less weight on diversity"),
+                ];
+                let others: String = costs.iter().filter(|(counts, _)| *counts).map(|(_, remedy)| *remedy).collect();
+                format!(
+                    "there is one at {} when nothing but certainty counts: try --steps {steps}{others}",
+                    figures(distance)
+                )
             }
             (Some(distance), None) => {
                 let at = figures(distance);
-                format!("the nearest found lies at {at}: try --delta {}", figures(distance * MARGIN))
+                format!(
+                    "the nearest found lies at {at}: try --delta {}, and more --steps if that is not enough",
+                    figures(distance * MARGIN)
+                )
             }
             (None, None) if constrained => {
                 "none was found beyond either: loosen the constraints, or raise --threshold".into()
             }
             (None, None) => {
-                format!("none was found beyond either: more candidates (--count) or --threshold above {least:.2}")
+                // The surest candidate is below the next hundredth; with another threshold an automatic ball would be
+                // another one.
+                let threshold = (f64::from(least) * 100.0).floor() / 100.0 + 0.01;
+                let ball = match search.delta {
+                    Delta::Auto | Delta::Wider(_) => {
+                        radius.map_or(String::new(), |r| format!(" with --delta {}", figures(r.into())))
+                    }
+                    Delta::Fixed(_) => String::new(),
+                };
+                format!("none was found beyond either: more candidates (--count), or --threshold {threshold:.2}{ball}")
             }
         };
         advice[input] = Some(format!("{fact}; {remedy}"));

@@ -60,6 +60,19 @@ pub enum Delta {
     Fixed(LatentBall),
     /// For each input the smallest ball that holds certain training points of two classes.
     Auto,
+    /// So many times as far, for inputs that have no clue there.
+    Wider(u32),
+}
+
+impl Delta {
+    /// How many times the automatic radius, if it is one.
+    fn times(self) -> Option<u32> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Auto => Some(1),
+            Self::Wider(times) => Some(times),
+        }
+    }
 }
 
 impl Serialize for Delta {
@@ -67,6 +80,7 @@ impl Serialize for Delta {
         match self {
             Self::Fixed(ball) => ball.bound().serialize(serializer),
             Self::Auto => "auto".serialize(serializer),
+            Self::Wider(times) => format!("{times} × auto").serialize(serializer),
         }
     }
 }
@@ -188,6 +202,6 @@ impl Search {
 
     /// Whether certain training points are asked for: by the automatic δ, or by starts on the way to them.
     pub fn needs_certain(&self) -> bool {
-        self.delta == Delta::Auto || self.starts.schemes.contains(&InitScheme::NearestPath)
+        self.delta.times().is_some() || self.starts.schemes.contains(&InitScheme::NearestPath)
     }
 }

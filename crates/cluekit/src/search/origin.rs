@@ -86,7 +86,7 @@ pub(super) fn origins(
                         .map_err(|error| error.of_input(inputs.index(input)))?,
                     ball: match search.delta {
                         Delta::Fixed(ball) => ball,
-                        Delta::Auto => LatentBall::UNBOUNDED,
+                        Delta::Auto | Delta::Wider(_) => LatentBall::UNBOUNDED,
                     },
                     nearest: vec![],
                     z,
@@ -106,14 +106,15 @@ fn look_around(search: &Search, models: &Models, background: &Background, origin
         return Ok(());
     }
     let certain = background.certain.as_ref().ok_or_else(|| {
-        let what = if search.delta == Delta::Auto { "delta" } else { "init" };
+        let what = if search.delta.times().is_some() { "delta" } else { "init" };
         Error::setting(what, "looks at certain training points, and no training rows were given")
     })?;
     let codes: Vec<&[f32]> = origins.iter().map(|origin| origin.z.as_slice()).collect();
     let nearest = certain.nearest_of_each_class(models, &codes)?;
     for (origin, nearest) in origins.iter_mut().zip(nearest) {
-        if search.delta == Delta::Auto {
-            origin.ball = LatentBall::new(automatic_radius(&nearest).ok_or_else(|| certain.missing())?)?;
+        if let Some(times) = search.delta.times() {
+            let radius = automatic_radius(&nearest).ok_or_else(|| certain.missing())?;
+            origin.ball = LatentBall::new(times as f32 * radius)?;
         }
         origin.nearest = nearest;
     }

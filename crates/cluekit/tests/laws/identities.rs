@@ -35,6 +35,19 @@ fn one_candidate_from_the_input_without_a_ball_is_exactly_clue() {
 }
 
 #[test]
+fn so_many_times_the_automatic_ball_is_exactly_a_ball_of_that_radius() {
+    let world = World::classes();
+    let inputs = world.inputs(1);
+    let search = after(5, &Search::delta_clue(Delta::Auto, 3));
+    let automatic = world.explain(&search, &inputs, 5);
+    let radius = automatic[0].clues[0].delta.unwrap();
+    for (delta, times) in [(Delta::Wider(1), 1.0), (Delta::Wider(4), 4.0)] {
+        let expected = world.explain(&Search { delta: ball(times * radius), ..search.clone() }, &inputs, 5);
+        assert_eq!(world.explain(&Search { delta, ..search.clone() }, &inputs, 5)[0].clues, expected[0].clues);
+    }
+}
+
+#[test]
 fn the_same_settings_and_seed_give_the_same_bytes_on_one_thread_and_on_several() {
     let world = World::classes();
     // Enough rows for several descents at once.

@@ -6,7 +6,7 @@ mod limits;
 mod measured;
 pub mod origin;
 
-use super::explain::delta::DeltaArg;
+use super::explain::delta;
 use super::explain::options::ConstraintArgs;
 use super::glam::cost::CostArgs;
 use super::rank::most_uncertain;
@@ -24,6 +24,7 @@ use cluekit::report::audit::{Audit, FORMAT, Finding, Subject};
 use cluekit::search::Delta;
 use cluekit::uncertainty::Uncertainty;
 use cluekit::{Error, Seed};
+use clues::Clues;
 use groups::{GroupMapper, Wanted};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -75,9 +76,13 @@ pub struct AuditArgs {
     /// Clues for each of them [default: 10].
     #[arg(long, value_name = "K")]
     pub count: Option<usize>,
-    /// Radius of the latent ball that clues are searched in: a number, `inf` or `auto`.
-    #[arg(long, value_name = "R", default_value = "auto", allow_hyphen_values = true)]
-    pub delta: DeltaArg,
+    /// Radius of the latent ball that clues are searched in: a number, `inf`, or `auto`, which is as far as certain
+    /// training rows are, and twice as far again and again for inputs without a clue there.
+    #[arg(long, value_name = "R", default_value = "auto", allow_hyphen_values = true, value_parser = delta::one)]
+    pub delta: Delta,
+    /// Steps of each search at the most, and four times as many in a ball that was doubled [default: 30].
+    #[arg(long, value_name = "N")]
+    pub steps: Option<usize>,
     /// Weight of the distance to the input in the search, and in the cost H + λ d.
     #[arg(long, value_name = "V", default_value_t = LAMBDA, allow_hyphen_values = true)]
     pub lambda_x: f32,
@@ -144,7 +149,6 @@ fn check(page: &Path, args: &AuditArgs) -> Result<()> {
     if let Some(above) = args.above.filter(|above| !above.is_finite() || *above < 0.0) {
         bail!(Error::setting("above", format!("must be 0 or a positive number, got {above}")));
     }
-    args.delta()?;
     match page.parent().filter(|folder| !folder.as_os_str().is_empty() && *folder != args.run.run) {
         Some(folder) => Ok(create_folder(folder)?),
         None => Ok(()),
@@ -248,9 +252,9 @@ fn parts(args: &AuditArgs, quiet: bool) -> Result<Audit> {
     audit.subject.accepted_below = Some(search.threshold);
     opened.look(args, &mut audit, search.threshold, Some(&studio.generative))?;
     let top = most_uncertain(&opened.predictions, Uncertainty::Total, args.top());
-    let (explanations, paths) = clues::search(&studio, &search, &opened.samples, &top, Seed(args.seed), quiet)?;
-    audit.gallery = Some(clues::gallery(&explanations, &studio.run.schema, audit.subject.unsure_above));
-    audit.latent = clues::latent(&studio, &opened.samples, &opened.predictions, &top, (&explanations, &paths))?;
+    let clues = Clues::of(&studio, &search, &opened.samples, &top, Seed(args.seed), quiet)?;
+    audit.gallery = Some(clues.gallery(&studio.run.schema, audit.subject.unsure_above));
+    audit.latent = clues.latent(&studio, &opened.samples, &opened.predictions)?;
     origin::add_search(&mut audit.provenance, &search, &studio.run.schema)?;
     if args.no_groups {
         audit.missing.push("No change for whole groups was learned (--no-groups).".into());
@@ -329,7 +333,8 @@ impl AuditArgs {
             split: Split::Test,
             top: Some(top),
             count: Some(count),
-            delta: DeltaArg::One(Delta::Auto),
+            delta: Delta::Auto,
+            steps: None,
             lambda_x: LAMBDA,
             above: None,
             threshold: None,
@@ -350,15 +355,6 @@ impl AuditArgs {
 
     fn count(&self) -> usize {
         self.count.unwrap_or(if self.quick { QUICK_COUNT } else { COUNT })
-    }
-
-    fn delta(&self) -> Result<Delta> {
-        match &self.delta {
-            DeltaArg::One(delta) => Ok(*delta),
-            DeltaArg::Sweep(_) => {
-                bail!(Error::setting("delta", "is a sweep; that is for `clue explain`, give one radius"))
-            }
-        }
     }
 
     /// What a change costs. A table is changed where it must be: what its reconstruction blurs is no change.

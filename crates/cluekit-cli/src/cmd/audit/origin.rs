@@ -1,7 +1,6 @@
 //! Where the numbers of an audit come from.
 
-use super::super::explain::delta::DeltaArg;
-use super::{AuditArgs, last_name};
+use super::{AuditArgs, clues, last_name};
 use crate::cmd::run::{Run, Split};
 use anyhow::Result;
 use cluekit::data::Schema;
@@ -30,6 +29,10 @@ pub fn provenance(args: &AuditArgs, run: &Run, name: &str) -> Result<Provenance>
 /// Adds the settings of the search for clues.
 pub fn add_search(provenance: &mut Provenance, search: &Search, schema: &Schema) -> Result<()> {
     provenance.search = Setting::flattened(search)?;
+    if search.delta == Delta::Auto {
+        let steps = clues::wider(search, 2).convergence.max_steps.to_string();
+        provenance.search.push(Setting { key: "wider.convergence.max_steps".into(), value: steps });
+    }
     if !schema.constraints.is_empty() {
         provenance.constraints = Setting::flattened(&schema.constraints)?;
     }
@@ -48,9 +51,9 @@ fn command(args: &AuditArgs, name: &str) -> String {
             command += &format!(" --{option}{}{}", if option == "anchored" { "=" } else { " " }, quoted(&value));
         }
     };
-    let delta = match &args.delta {
-        DeltaArg::One(Delta::Auto) | DeltaArg::Sweep(_) => None,
-        DeltaArg::One(Delta::Fixed(ball)) => Some(ball.bound().map_or("inf".into(), |radius| radius.to_string())),
+    let delta = match args.delta {
+        Delta::Auto | Delta::Wider(_) => None,
+        Delta::Fixed(ball) => Some(ball.bound().map_or("inf".into(), |radius| radius.to_string())),
     };
     add(
         "split",
@@ -63,6 +66,7 @@ fn command(args: &AuditArgs, name: &str) -> String {
     add("top", args.top.map(|top| top.to_string()));
     add("count", args.count.map(|count| count.to_string()));
     add("delta", delta);
+    add("steps", args.steps.map(|steps| steps.to_string()));
     add("lambda-x", Some(args.lambda_x.to_string()));
     add("above", args.above.map(|above| above.to_string()));
     add("threshold", args.threshold.map(|threshold| threshold.to_string()));

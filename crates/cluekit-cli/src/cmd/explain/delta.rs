@@ -15,23 +15,32 @@ pub enum DeltaArg {
     Sweep(Vec<f32>),
 }
 
+/// One radius, and no sweep.
+pub fn one(text: &str) -> Result<Delta, String> {
+    radius(text, "give a radius, `auto` or `inf`")
+}
+
+fn radius(text: &str, remedy: &str) -> Result<Delta, String> {
+    if text == "auto" {
+        return Ok(Delta::Auto);
+    }
+    LatentBall::new(number(text, remedy)?).map(Delta::Fixed).map_err(|error| error.to_string())
+}
+
+fn number(text: &str, remedy: &str) -> Result<f32, String> {
+    text.trim().parse().map_err(|_| format!("`{text}` is not a number; {remedy}"))
+}
+
 impl FromStr for DeltaArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let ball = |radius: f32| LatentBall::new(radius).map_err(|error| error.to_string());
-        let number = |text: &str| {
-            let remedy = "give a radius, `auto`, `inf`, or a sweep such as 0.5..3.5/7";
-            text.trim().parse::<f32>().map_err(|_| format!("`{text}` is not a number; {remedy}"))
-        };
-        if text == "auto" {
-            return Ok(Self::One(Delta::Auto));
-        }
+        let remedy = "give a radius, `auto`, `inf`, or a sweep such as 0.5..3.5/7";
         let Some((first, rest)) = text.split_once("..") else {
-            return Ok(Self::One(Delta::Fixed(ball(number(text)?)?)));
+            return radius(text, remedy).map(Self::One);
         };
         let (last, count) = rest.split_once('/').ok_or("a sweep needs a number of radii: 0.5..3.5/7")?;
-        let (first, last) = (number(first)?, number(last)?);
+        let (first, last) = (number(first, remedy)?, number(last, remedy)?);
         let count: usize = count.parse().map_err(|_| format!("`{count}` is not a number of radii"))?;
         if !(first > 0.0 && last > first && last.is_finite() && (2..=MOST_RADII).contains(&count)) {
             return Err(format!(
@@ -58,6 +67,12 @@ mod tests {
         assert_eq!("auto".parse(), Ok(DeltaArg::One(Delta::Auto)));
         assert_eq!("inf".parse(), Ok(DeltaArg::One(Delta::Fixed(LatentBall::UNBOUNDED))));
         assert_eq!("4".parse(), Ok(DeltaArg::One(Delta::Fixed(LatentBall::new(4.0).unwrap()))));
+    }
+
+    #[test]
+    fn one_radius_is_no_sweep() {
+        assert_eq!([one("auto"), one("inf")], [Ok(Delta::Auto), Ok(Delta::Fixed(LatentBall::UNBOUNDED))]);
+        assert_eq!(one("1..2/3").unwrap_err(), "`1..2/3` is not a number; give a radius, `auto` or `inf`");
     }
 
     #[test]

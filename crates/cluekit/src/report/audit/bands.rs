@@ -57,6 +57,13 @@ impl FeatureBand {
         bands.sort_by(|a, b| b.excess.total_cmp(&a.excess));
         bands
     }
+
+    /// The condition for a sentence: an interval names its feature once.
+    pub(super) fn in_words(&self) -> String {
+        let ends = self.condition.strip_prefix(&format!("{} > ", self.feature));
+        let ends = ends.and_then(|ends| ends.split_once(&format!(" and {} <= ", self.feature)));
+        ends.map_or(self.condition.clone(), |(low, high)| format!("{low} < {} <= {high}", self.feature))
+    }
 }
 
 #[cfg(test)]
@@ -81,5 +88,8 @@ mod tests {
         assert_eq!((first.excess, first.unsure_share, first.error), (1.0, 1.0, 0.5));
         assert_eq!(bands.last().unwrap().condition, "PAY_0 = 0");
         assert!(bands.iter().all(|band| band.feature != "LIMIT_BAL"), "a constant feature has no groups");
+        let words = |condition: &str| FeatureBand { condition: condition.into(), ..first.clone() }.in_words();
+        assert_eq!(words("PAY_0 > -1 and PAY_0 <= 2"), "-1 < PAY_0 <= 2");
+        assert_eq!([words("PAY_0 = 2"), words("PAY_0 > 2")], ["PAY_0 = 2", "PAY_0 > 2"]);
     }
 }

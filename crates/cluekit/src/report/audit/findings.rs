@@ -154,7 +154,7 @@ fn about_what(Whereabouts { tally, bands, hesitations, .. }: &Whereabouts, subje
         let overall = share(tally.unsure, tally.rows);
         let others: Vec<String> = others
             .iter()
-            .map(|band| format!("{} ({} of {})", band.condition, count(band.unsure), count(band.rows)))
+            .map(|band| format!("{} ({} of {})", band.in_words(), count(band.unsure), count(band.rows)))
             .collect();
         let then = if others.is_empty() { String::new() } else { format!(" Then where {}.", others.join(", ")) };
         let text = format!(
@@ -162,12 +162,12 @@ fn about_what(Whereabouts { tally, bands, hesitations, .. }: &Whereabouts, subje
             subject.meaning_of(&first.feature),
             count(first.unsure),
             count(first.rows),
-            first.condition,
+            first.in_words(),
             percent(first.unsure_share),
             percent(overall)
         );
         let numbers = vec![("share unsure".into(), overall)];
-        return Some(Finding::new(question, format!("Rows where {}", first.condition), text).with(numbers));
+        return Some(Finding::new(question, format!("Rows where {}", first.in_words()), text).with(numbers));
     }
     let first = hesitations.first()?;
     let [a, b] = &first.classes;

@@ -59,6 +59,8 @@ pub struct Card {
     pub features: Vec<NamedValue>,
     /// The accepted clues by rising cost, first one of each kind of change; then the rejected ones, the surest first.
     pub clues: Vec<CardClue>,
+    /// How many times as far as the first ball they were searched for, where it held no clue.
+    pub widened: Option<u32>,
     /// Candidates that are not among them, since their search left the finite numbers.
     pub lost: usize,
     /// For each class how near its certain clues are: 1 / cost², normalised.
@@ -214,6 +216,7 @@ impl Card {
             features: features(input, schema),
             lost: explanation.clues.len() - clues.len(),
             clues,
+            widened: None,
             certain_as: shares(explanation.label_distribution.iter().flatten().copied(), classes),
             modes: explanation.modes.len(),
             advice: explanation.advice.clone(),

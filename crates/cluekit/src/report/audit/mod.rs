@@ -48,7 +48,7 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The version of the document's layout.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// Everything that the page of an audit shows; parts that could not be had are none, and `missing` says why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -34,6 +34,8 @@ struct Page<'a> {
     kinds: bool,
     /// What must be low for a clue to be accepted.
     accepted_by: &'static str,
+    /// How many inputs of the gallery had no clue nearby.
+    widened: usize,
     /// How many candidates each input of the gallery has.
     candidates: String,
     /// Whether they were searched within a distance δ.
@@ -75,6 +77,7 @@ pub(super) fn html(audit: &Audit) -> Result<String> {
         regression: subject.is_regression(),
         kinds: subject.tells_kinds(),
         accepted_by: subject.accepted_uncertainty(),
+        widened: audit.gallery.iter().flat_map(|gallery| &gallery.cards).filter(|c| c.widened.is_some()).count(),
         candidates: audit.gallery.as_ref().map_or(String::new(), super::Gallery::candidates),
         within: audit.gallery.as_ref().is_some_and(super::Gallery::is_within_balls),
         unusual: audit.gallery.as_ref().is_some_and(super::Gallery::tells_plausibility),

@@ -51,6 +51,20 @@ impl Setting {
     }
 }
 
+/// A number as settings have it: they are numbers of 32 bits, 0.1 and not the 0.10000000149 that is as near.
+fn plain(number: &serde_json::Number) -> Option<String> {
+    number.as_f64().filter(|_| number.is_f64()).map(|value| (value as f32).to_string())
+}
+
+/// A value within a list.
+fn item(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Array(items) => format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(",")),
+        serde_json::Value::Number(number) => plain(number).unwrap_or_else(|| number.to_string()),
+        other => other.to_string(),
+    }
+}
+
 fn walk(value: &serde_json::Value, key: &str, settings: &mut Vec<Setting>) {
     match value {
         serde_json::Value::Object(fields) => {
@@ -61,12 +75,7 @@ fn walk(value: &serde_json::Value, key: &str, settings: &mut Vec<Setting>) {
         }
         serde_json::Value::Null => {}
         serde_json::Value::String(text) => settings.push(Setting { key: key.into(), value: text.clone() }),
-        // Settings are numbers of 32 bits: 0.1, not the 0.10000000149 that is as near.
-        serde_json::Value::Number(number) if number.is_f64() => {
-            let value = number.as_f64().map_or(String::new(), |value| (value as f32).to_string());
-            settings.push(Setting { key: key.into(), value });
-        }
-        other => settings.push(Setting { key: key.into(), value: other.to_string() }),
+        other => settings.push(Setting { key: key.into(), value: item(other) }),
     }
 }
 
@@ -76,9 +85,9 @@ mod tests {
 
     #[test]
     fn a_document_becomes_a_list_of_settings() {
-        let document = serde_json::json!({"a": {"b": 1, "c": [1, 2]}, "d": "x", "e": null, "f": 0.1_f32});
+        let document = serde_json::json!({"a": {"b": 1, "c": [1, 0.1_f32, ["x"]]}, "d": "x", "e": null, "f": 0.1_f32});
         let settings = Setting::flattened(&document).unwrap();
         let written: Vec<String> = settings.iter().map(|s| format!("{}={}", s.key, s.value)).collect();
-        assert_eq!(written, ["a.b=1", "a.c=[1,2]", "d=x", "f=0.1"]);
+        assert_eq!(written, ["a.b=1", "a.c=[1,0.1,[\"x\"]]", "d=x", "f=0.1"]);
     }
 }
