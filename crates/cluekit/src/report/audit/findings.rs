@@ -109,9 +109,9 @@ fn how_often_unsure(tally: &Tally, subject: &Subject) -> Finding {
             Some((share, first @ 51.0..=99.0)) => {
                 numbers.push(("share of one of two classes at that uncertainty".into(), share));
                 match subject.classes.len() {
-                    2 => format!(": its better answer gets {first:.0}\u{a0}% or less there"),
+                    2 => format!(": the answer that it leans to gets {first:.0}\u{a0}% or less there"),
                     _ => format!(
-                        ": as unsure as between two answers of {first:.0}\u{a0}% and {:.0}\u{a0}%, or more",
+                        ": as unsure as where one answer gets {first:.0}\u{a0}% and another {:.0}\u{a0}%, or less sure",
                         100.0 - first
                     ),
                 }
@@ -128,12 +128,12 @@ fn how_often_unsure(tally: &Tally, subject: &Subject) -> Finding {
             (1, _) => " Its one error is where it seems sure.".into(),
             (_, 0) => format!(" All of its {} errors are among these.", count(wrong)),
             (_, 1) => format!(
-                " These hold {} of its {} errors; the other is where it seems sure.",
+                " Checking these would find {} of its {} errors; the other is where it seems sure.",
                 count(caught),
                 count(wrong)
             ),
             _ => format!(
-                " These hold {} of its {} errors; the other {} are where it seems sure.",
+                " Checking these would find {} of its {} errors; the other {} are where it seems sure.",
                 count(caught),
                 count(wrong),
                 count(others)
@@ -221,7 +221,7 @@ fn would_more_data_help(tally: &Tally, subject: &Subject) -> Option<Finding> {
         "{} of its doubt is about {inputs} that are ambiguous in themselves: more data of the same kind would not change \
          that, other information about each of them might, such as {}.",
         percent(aleatoric),
-        if subject.images.is_some() { "a better picture" } else { "another feature" }
+        if subject.images.is_some() { "a better picture" } else { "a feature that the data lack" }
     );
     let unfamiliar = format!(
         "{} of its doubt comes from having seen too few similar {inputs}: more data could lower that.",
@@ -258,12 +258,18 @@ fn can_it_be_trusted(trust: &Trust) -> Finding {
             let chance = trust.reliability.as_ref().map_or(0.0, Reliability::ece_by_chance);
             let calibrated = rank(OFF, |limit| ece - chance <= limit);
             let too_few = chance > OFF[1];
-            let mut text = format!(
-                "Its percentages are {}on average {:.1} points from how often it is right, where chance alone makes {:.1}.",
-                if too_few { String::new() } else { format!("{}: ", PERCENTAGES[calibrated]) },
-                100.0 * ece,
-                100.0 * chance
-            );
+            let honest = match too_few {
+                true => "Its percentages".into(),
+                false => format!("Its percentages are {}: they", PERCENTAGES[calibrated]),
+            };
+            // Chance is worth a word where a perfect model would not look honest either.
+            let by_chance = match chance > OFF[0] {
+                true => format!("; chance alone makes {:.1} on so few", 100.0 * chance),
+                false => String::new(),
+            };
+            let off = 100.0 * ece;
+            let mut text =
+                format!("{honest} differ by {off:.1} points on average from how often it is right{by_chance}.");
             let mut trusted = calibrated;
             let rows = trust.reliability.as_ref().map_or(0, Reliability::rows);
             let wrong = (rows as f64 * error).round() as usize;
@@ -323,7 +329,7 @@ mod tests {
             aleatoric_share_unsure: Some(0.6),
         };
         let text = how_often_unsure(&tally, &subject).text.replace('\u{a0}', " ");
-        assert_eq!(text, "It is unsure about 2 of the 10 rows: its better answer gets 80 % or less there.");
+        assert_eq!(text, "It is unsure about 2 of the 10 rows: the answer that it leans to gets 80 % or less there.");
         let one = Subject { samples: Some(1), ..subject.clone() };
         assert_eq!(would_more_data_help(&tally, &one).unwrap().answer, "Not known");
         assert_eq!(would_more_data_help(&tally, &subject).unwrap().numbers[0].value, 0.6);
@@ -348,6 +354,9 @@ mod tests {
         assert_eq!(trusted(0.01, Some(0.8), 0.1).answer, "Mostly");
         let weak = trusted(0.013, Some(0.68), 0.1);
         assert_eq!(weak.answer, "In part");
+        assert!(weak.text.starts_with(
+            "Its percentages are honest: they differ by 1.3 points on average from how often it is right."
+        ));
         assert!(weak.text.contains(" But its doubt is a weak warning"), "{}", weak.text);
         assert_eq!(trusted(0.2, Some(0.99), 0.1).answer, "Hardly");
         let few = trusted(0.01, Some(0.5), 0.0009);

@@ -3,9 +3,12 @@
 use super::amounts::{count, percent};
 use super::findings::{Finding, NAMED};
 use super::groups::{GroupCard, Groups};
-use super::{Audit, Card, Gallery, Subject};
+use super::levers::Lever;
+use super::{Audit, Card, CardClue, Gallery, Subject};
 use crate::measure::Reach;
 
+/// Changes of an example that the page shows.
+const SHOWN: usize = 3;
 /// What fewer clues have in common is no answer.
 const ENOUGH: usize = 5;
 const QUESTION: &str = "What would make it sure?";
@@ -37,7 +40,7 @@ pub(super) fn what_would_help(gallery: &Gallery, audit: &Audit) -> Finding {
         some => format!("it found one for {} of them", count(some)),
     };
     let mut text = format!(
-        "For {whom}, the computer tried to make up a similar one that the model is sure about (a clue): {found}."
+        "For {whom}, the computer looked for a changed version that the model is sure about (a clue): {found}."
     );
     let numbers = vec![("inputs with a clue".into(), explained.len() as f64), ("of inputs".into(), of as f64)];
     if explained.is_empty() {
@@ -50,21 +53,49 @@ pub(super) fn what_would_help(gallery: &Gallery, audit: &Audit) -> Finding {
         .map(|lever| format!("{} is {} ({} of {})", lever.feature, lever.to, count(lever.inputs), count(lever.of)))
         .collect();
     text += &match named.is_empty() {
-        true => " The two side by side show what misleads the model. A sure answer can still be wrong.".into(),
-        false => format!(" In these, {}. That shows what the model goes by; it is no advice.", named.join(", ")),
+        true => " The two side by side show what misleads the model. Even then its answer can be wrong.".into(),
+        false => format!(
+            " In these, {}{}. That shows what the model looks at; it is no advice.",
+            named.join(", "),
+            sure_of(&explained, subject)
+        ),
     };
     text += &sure;
     let answer = match levers.first() {
-        Some(lever) if lever.of >= ENOUGH => lever.headline(),
-        _ => format!("Found for {} of {}", count(explained.len()), count(of)),
+        Some(lever) if lever.of >= ENOUGH => {
+            text.insert_str(0, &subject.meaning_of(&lever.feature));
+            lever.headline()
+        }
+        _ => format!("A changed {}, for {} of {}", subject.inputs(1), count(explained.len()), count(of)),
     };
-    Finding { example: example(&explained), ..Finding::new(QUESTION, answer, text).with(numbers) }
+    let example = example(&explained, levers.first());
+    Finding { example, ..Finding::new(QUESTION, answer, text).with(numbers) }
 }
 
-/// The input whose clue changes the fewest features, and of these costs least.
-fn example(explained: &[&Card]) -> Option<usize> {
+/// Which class the model is sure of the most often.
+fn sure_of(explained: &[&Card], subject: &Subject) -> String {
+    let labels: Vec<&str> = explained.iter().filter_map(|card| Some(card.best()?.label.as_str())).collect();
+    let often = |label: &str| labels.iter().filter(|other| **other == label).count();
+    // The first of those that are as frequent.
+    let most = labels.iter().rev().max_by_key(|label| often(label));
+    match most.filter(|_| !subject.is_regression()) {
+        Some(label) => {
+            let (times, of) = (count(often(label)), count(labels.len()));
+            format!(", and it is sure of {} ({times} of {of})", subject.class(label))
+        }
+        None => String::new(),
+    }
+}
+
+/// Of the inputs whose clue shows the most frequent change, that whose clue changes the fewest features, and of these
+/// costs least.
+fn example(explained: &[&Card], lever: Option<&Lever>) -> Option<usize> {
     let best = explained.iter().filter_map(|card| Some((card.index, card.best()?)));
-    let simplest = best.min_by(|(_, a), (_, b)| a.changes.len().cmp(&b.changes.len()).then(a.cost.total_cmp(&b.cost)));
+    let typical = |clue: &CardClue| lever.is_some_and(|lever| clue.changes.iter().take(SHOWN).any(|c| lever.is(c)));
+    let simplest = best.min_by(|(_, a), (_, b)| {
+        let order = (!typical(a), a.changes.len()).cmp(&(!typical(b), b.changes.len()));
+        order.then(a.cost.total_cmp(&b.cost))
+    });
     simplest.map(|(index, _)| index)
 }
 
@@ -85,5 +116,43 @@ pub(super) fn reach_in_words(groups: &Groups, subject: &Subject) -> String {
         [] => String::new(),
         [only] => format!("{}.", words(only)),
         [first, .., last] => format!("At best, {}. At worst, {}.", words(first), words(last)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixture::{client, table};
+    use super::*;
+
+    #[test]
+    fn the_example_shows_the_change_of_the_headline_and_few_others() {
+        // Row 1 changes one feature, but not that of the headline; row 3 changes fewer than row 2.
+        let [mut other, mut long, mut short] = [client(), client(), client()];
+        (other.input.index, long.input.index, short.input.index) = (1, 2, 3);
+        other.clues[0].changes.retain(|change| change.feature == "ZIP");
+        short.clues[0].changes.retain(|change| change.feature != "ZIP");
+        let gallery = Gallery::of(&[other, long, short], &table(), "∇-CLUE", None);
+        let cards: Vec<&Card> = gallery.cards.iter().collect();
+        let lever = |feature: &str| gallery.levers.iter().find(|lever| lever.feature == feature);
+        assert_eq!(example(&cards, lever("PAY_0")), Some(3));
+        assert_eq!(example(&cards, lever("ZIP")), Some(1));
+        assert_eq!((example(&cards, None), example(&[], None)), (Some(1), None));
+    }
+
+    #[test]
+    fn the_class_that_the_model_is_sure_of_the_most_often_is_named() {
+        let explanations: Vec<_> = ["no", "yes", "yes"]
+            .map(|class| {
+                let mut explanation = client();
+                explanation.clues[0].label = crate::explanation::Label::Class(usize::from(class == "yes"));
+                explanation
+            })
+            .to_vec();
+        let gallery = Gallery::of(&explanations, &table(), "∇-CLUE", None);
+        let subject = Subject::new("run", "clients.csv", &table(), "test");
+        let of = |cards: &[Card]| sure_of(&cards.iter().collect::<Vec<_>>(), &subject);
+        assert_eq!(of(&gallery.cards), ", and it is sure of yes (2 of 3)");
+        assert_eq!(of(&gallery.cards[..2]), ", and it is sure of no (1 of 2)");
+        assert_eq!(of(&[]), "");
     }
 }

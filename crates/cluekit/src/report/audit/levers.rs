@@ -1,6 +1,6 @@
 //! Which changes of a table help again and again.
 
-use super::gallery::Card;
+use super::gallery::{Card, CardChange};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -36,12 +36,8 @@ impl Lever {
             if change.size < NOTABLE {
                 continue;
             }
-            let to = match change.up {
-                Some(true) => "higher".into(),
-                Some(false) => "lower".into(),
-                None => change.to.clone(),
-            };
-            let (count, sum, _) = found.entry((change.feature.clone(), to)).or_insert((0, 0.0, change.number));
+            let place = (change.feature.clone(), to(change).to_owned());
+            let (count, sum, _) = found.entry(place).or_insert((0, 0.0, change.number));
             *count += 1;
             *sum += change.size;
         }
@@ -58,9 +54,23 @@ impl Lever {
         levers
     }
 
+    /// Whether a change is one of those that it counts.
+    pub(super) fn is(&self, change: &CardChange) -> bool {
+        self.feature == change.feature && self.to == to(change) && change.size >= NOTABLE
+    }
+
     /// `If PAY_0 were lower`, `If EDUCATION were 3`.
     pub(super) fn headline(&self) -> String {
         format!("If {} were {}", self.feature, self.to)
+    }
+}
+
+/// `lower`, `higher`, or the category that it becomes.
+fn to(change: &CardChange) -> &str {
+    match change.up {
+        Some(true) => "higher",
+        Some(false) => "lower",
+        None => &change.to,
     }
 }
 

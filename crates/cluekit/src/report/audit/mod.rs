@@ -217,20 +217,20 @@ mod tests {
         let good = "It is right on 3 of 4 test rows. Always answering no would be right on 75.0 %. It is worst where the \
                     truth is yes: wrong on 100.0 % of 1.";
         assert_eq!(said(0), ("75.0 % right, but only 0.0 % where the truth is yes".into(), good.into()));
-        let unsure = "It is unsure about 2 of the 4 rows: its better answer gets 80 % or less there. Its one error is \
+        let unsure = "It is unsure about 2 of the 4 rows: the answer that it leans to gets 80 % or less there. Its one error is \
                       among these.";
         assert_eq!(said(1), ("50.0 %".into(), unsure.into()));
         let about = "PAY_0: months behind. It is unsure about 2 of the 2 rows where PAY_0 = 2: 100.0 %, against 50.0 % of \
                      all rows.";
         assert_eq!(said(2), ("Rows where PAY_0 = 2".into(), about.into()));
-        let help = "For the most uncertain row, the computer tried to make up a similar one that the model is sure about (a \
+        let help = "For the most uncertain row, the computer looked for a changed version that the model is sure about (a \
                     clue): it found one. In these, LIMIT_BAL is higher (1 of 1), PAY_0 is lower (1 of 1), ZIP is 20095 (1 \
-                    of 1). That shows what the model goes by; it is no advice.";
-        assert_eq!(said(4), ("Found for 1 of 1".into(), help.into()));
+                    of 1), and it is sure of no (1 of 1). That shows what the model looks at; it is no advice.";
+        assert_eq!(said(4), ("A changed row, for 1 of 1".into(), help.into()));
         assert_eq!(findings[4].example, Some(client().input.index));
         // Confidence 0.6 where half is right, 0.99 where all is: (0.1 + 0.01) / 2. By chance: (0.276 + 0.056) / 2.
-        let trust = "Its percentages are on average 5.5 points from how often it is right, where chance alone makes \
-                     16.6. Whether its doubt warns of errors cannot be told from so few of them.";
+        let trust = "Its percentages differ by 5.5 points on average from how often it is right; chance alone makes 16.6 on \
+                     so few. Whether its doubt warns of errors cannot be told from so few of them.";
         assert_eq!(said(5), ("Too few rows to tell".into(), trust.into()));
         let number =
             |finding: usize, name: &str| findings[finding].numbers.iter().find(|n| n.name == name).unwrap().value;
