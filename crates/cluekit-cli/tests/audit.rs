@@ -228,16 +228,32 @@ fn an_input_without_a_clue_nearby_is_searched_for_farther_unless_the_user_chose_
     let folder = tempfile::tempdir().unwrap();
     let (run, page) = (folder.path().join("moons"), folder.path().join("page.html"));
     ok(&mut train(&run, &[]));
-    let cards = |more: &[&str]| -> Vec<Value> {
+    let document = |more: &[&str]| {
         let document = audit(&run, &page, &[&["--no-groups", "--threshold", "0.15"], more].concat());
         let wider = "wider.convergence.max_steps";
         let settings = document["provenance"]["search"].as_array().unwrap();
         assert_eq!(settings.iter().any(|setting| setting["key"] == wider), more.is_empty());
-        document["gallery"]["cards"].as_array().unwrap().clone()
+        document
     };
+    let cards = |document: &Value| document["gallery"]["cards"].as_array().unwrap().clone();
     let widened = |card: &Value| card["widened"].as_u64();
     // These models have to go far.
-    let far: Vec<Value> = cards(&[]).into_iter().filter(|card| widened(card).is_some()).collect();
+    let automatic = document(&[]);
+    let all = cards(&automatic);
+    let total = |card: &Value| card["uncertainty"]["total"].as_f64().unwrap();
+    assert!(all.windows(2).all(|pair| total(&pair[0]) >= total(&pair[1])), "the most uncertain input comes first");
+    for way in automatic["latent"]["ways"].as_array().unwrap() {
+        // A space of two dimensions is drawn as it is: each way stays in the ball of the input that it belongs to.
+        let card = all.iter().find(|card| card["index"] == way["index"]).unwrap();
+        let delta = card["clues"][0]["delta"].as_f64().unwrap();
+        let at = |point: &Value| [0, 1].map(|axis| point[axis].as_f64().unwrap());
+        let [x, y] = at(&way["from"]);
+        for point in way["through"].as_array().unwrap() {
+            let [a, b] = at(point);
+            assert!((a - x).hypot(b - y) <= 1.001 * delta, "{way}");
+        }
+    }
+    let far: Vec<Value> = all.into_iter().filter(|card| widened(card).is_some()).collect();
     assert!(far.iter().any(|card| card["explained"] == true), "{far:?}");
     for card in &far {
         assert!(widened(card).unwrap().is_power_of_two() && card["advice"].is_null() == (card["explained"] == true));
@@ -248,10 +264,10 @@ fn an_input_without_a_clue_nearby_is_searched_for_farther_unless_the_user_chose_
     assert!(text.contains("it tried again twice as far") && text.contains("No clue was found nearby"));
     check(&page, 5);
     for chosen in [["--delta", "0.05"], ["--delta", "inf"]] {
-        assert!(cards(&chosen).iter().all(|card| widened(card).is_none()), "{chosen:?}");
+        assert!(cards(&document(&chosen)).iter().all(|card| widened(card).is_none()), "{chosen:?}");
     }
     // Candidates without a ball start near the input, not all of them upon it.
-    let free = cards(&["--delta", "inf", "--steps", "0"]);
+    let free = cards(&document(&["--delta", "inf", "--steps", "0"]));
     let clues = free[0]["clues"].as_array().unwrap();
     let at = |clue: &Value| clue["latent_distance"].as_f64().unwrap();
     assert!(clues.len() > 1 && clues.iter().all(|clue| at(clue) > 0.0 && at(clue) <= 1.0), "{clues:?}");
@@ -266,6 +282,7 @@ fn what_cannot_be_audited_or_reported_is_said_with_the_remedy() {
     for (arguments, part) in [
         (&["--top", "0"][..], "`top`"),
         (&["--count", "0"], "`count`"),
+        (&["--steps", "300000"], "`steps`"),
         (&["--delta", "1..2/3"], "give a radius, `auto` or `inf`"),
         (&["--out", "page.json"], ".html"),
         (&["--mapper", "nothing"], "--mapper"),

@@ -49,15 +49,10 @@ pub(super) fn next_steps(
         let remedy = match (nearest, within) {
             (_, Some(distance)) => {
                 let steps = 2 * search.convergence.max_steps.max(15);
-                let costs = [
-                    (search.objective.has_distances(), " or a lower --lambda-x"),
-                    (descent.coupling.is_some(), " or less weight on diversity"),
-                ];
-                let others: String = costs.iter().filter(|(counts, _)| *counts).map(|(_, remedy)| *remedy).collect();
-                format!(
-                    "there is one at {} when nothing but certainty counts: try --steps {steps}{others}",
-                    figures(distance)
-                )
+                let ball = again_within(search.delta, radius);
+                let others = lighter(&search.objective, descent.coupling.is_some());
+                let at = figures(distance);
+                format!("there is one at {at} when nothing but certainty counts: try {ball}--steps {steps}{others}")
             }
             (Some(distance), None) => {
                 let at = figures(distance);
@@ -70,16 +65,15 @@ pub(super) fn next_steps(
                 "none was found beyond either: loosen the constraints, or raise --threshold".into()
             }
             (None, None) => {
-                // The surest candidate is below the next hundredth; with another threshold an automatic ball would be
-                // another one.
-                let threshold = (f64::from(least) * 100.0).floor() / 100.0 + 0.01;
-                let ball = match search.delta {
-                    Delta::Auto | Delta::Wider(_) => {
-                        radius.map_or(String::new(), |r| format!(" with --delta {}", figures(r.into())))
-                    }
-                    Delta::Fixed(_) => String::new(),
-                };
-                format!("none was found beyond either: more candidates (--count), or --threshold {threshold:.2}{ball}")
+                let enough = just_above(least).map_or(String::new(), |threshold| {
+                    let ball = again_within(search.delta, radius);
+                    let steps = match search.delta {
+                        Delta::Wider(_) => format!(" --steps {}", search.convergence.max_steps),
+                        _ => String::new(),
+                    };
+                    format!(", or {ball}--threshold {threshold}{steps}")
+                });
+                format!("none was found beyond either: more candidates (--count){enough}")
             }
         };
         advice[input] = Some(format!("{fact}; {remedy}"));
@@ -120,6 +114,36 @@ fn nearest_beyond(
     Ok(inputs.iter().map(|&input| nearest[input]).collect())
 }
 
+/// The option that keeps a ball as it was: another threshold or another round would choose another one.
+fn again_within(delta: Delta, radius: Option<f32>) -> String {
+    match (delta, radius) {
+        (Delta::Auto | Delta::Wider(_), Some(radius)) => format!("--delta {} ", figures(radius.into())),
+        _ => String::new(),
+    }
+}
+
+/// What else than certainty could count for less.
+fn lighter(objective: &Objective, coupled: bool) -> String {
+    let weights = [
+        (objective.input.0 > 0.0, " or a lower --lambda-x"),
+        (objective.input.0 <= 0.0 && objective.has_distances(), " or less weight on distances"),
+        (coupled, " or --count 1, which need not differ from others"),
+    ];
+    weights.iter().filter(|(counts, _)| *counts).map(|(_, remedy)| *remedy).collect()
+}
+
+/// A number of three digits above `least`, also once it is read as one of 32 bits.
+fn just_above(least: f32) -> Option<String> {
+    if !least.is_finite() || least <= 0.0 {
+        return None;
+    }
+    let exponent = f64::from(least).log10().floor() as i32 - 2;
+    let unit = 10_f64.powi(exponent);
+    let units = (f64::from(least) / unit).floor() + 1.0;
+    let units = if (units * unit) as f32 > least { units } else { units + 1.0 };
+    Some(format!("{:.*}", (-exponent).max(0) as usize, units * unit))
+}
+
 /// Three digits that say something.
 fn figures(value: f64) -> String {
     let decimals = (2 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
@@ -130,6 +154,36 @@ fn figures(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_threshold_just_above_an_uncertainty_is_read_as_more_than_it() {
+        assert_eq!([0.374, 0.29, 0.001_234].map(|h| just_above(h).unwrap()), ["0.375", "0.291", "0.00124"]);
+        assert_eq!(
+            [1.5, 999.9, 200_000.02, 3.4e7].map(|h| just_above(h).unwrap()),
+            ["1.51", "1000", "201000", "34100000"]
+        );
+        assert_eq!([f32::INFINITY, f32::NAN, 0.0].map(just_above), [None, None, None]);
+        for least in [0.29_f32, 0.1, 0.7, 0.999_999, 1e-7, 131_072.02, 3e9] {
+            assert!(just_above(least).unwrap().parse::<f32>().unwrap() > least, "{least}");
+        }
+    }
+
+    #[test]
+    fn a_ball_that_was_chosen_automatically_is_kept() {
+        let fixed = Delta::Fixed(LatentBall::new(2.0).unwrap());
+        let options = |delta| again_within(delta, Some(2.0));
+        assert_eq!([options(Delta::Auto), options(Delta::Wider(4)), options(fixed)], ["--delta 2 ", "--delta 2 ", ""]);
+    }
+
+    #[test]
+    fn only_weights_that_count_can_be_lowered() {
+        let near =
+            Objective { input: crate::search::Weighted(0.03, crate::distance::Distance::L1), ..Objective::default() };
+        let likely = Objective { prior: 0.1, ..Objective::default() };
+        assert_eq!(lighter(&Objective::default(), false), "");
+        assert_eq!(lighter(&near, true), " or a lower --lambda-x or --count 1, which need not differ from others");
+        assert_eq!(lighter(&likely, false), " or less weight on distances");
+    }
 
     #[test]
     fn radii_have_three_digits_that_say_something() {

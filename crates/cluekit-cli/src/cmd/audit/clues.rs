@@ -44,6 +44,9 @@ impl AuditArgs {
             search.starts.radius = Some(NEARBY);
         }
         search.validate()?;
+        if search.delta == Delta::Auto {
+            wider(&search, 2).validate()?;
+        }
         Ok(search)
     }
 }
@@ -99,9 +102,9 @@ impl Clues {
             let inputs = Inputs::of(samples, &left, models.task())?;
             let explanations = search.explain(&models, &background, &inputs, seed, &mut bar)?;
             bar.finished(&name, &tally(&explanations));
-            let is_last = |explanation: &Explanation| doubling == doublings || explanation.accepted().next().is_some();
+            let is_done = |explanation: &Explanation| doubling == doublings || explanation.accepted().next().is_some();
             let (done, others): (Vec<_>, Vec<_>) =
-                left.into_iter().zip(explanations).partition(|(_, explanation)| is_last(explanation));
+                left.into_iter().zip(explanations).partition(|(_, explanation)| is_done(explanation));
             let rows: Vec<usize> = done.iter().map(|(row, _)| *row).collect();
             let inputs = Inputs::of(samples, &rows, models.task())?;
             let paths = search.paths(&models, &background, &inputs, seed)?;

@@ -77,7 +77,8 @@ pub struct AuditArgs {
     #[arg(long, value_name = "K")]
     pub count: Option<usize>,
     /// Radius of the latent ball that clues are searched in: a number, `inf`, or `auto`, which is as far as certain
-    /// training rows are, and twice as far again and again for inputs without a clue there.
+    /// training rows are, and twice as far again and again for inputs without a clue there. Searches start anywhere in
+    /// the ball, and without one up to 1 from the input.
     #[arg(long, value_name = "R", default_value = "auto", allow_hyphen_values = true, value_parser = delta::one)]
     pub delta: Delta,
     /// Steps of each search at the most, and four times as many in a ball that was doubled [default: 30].

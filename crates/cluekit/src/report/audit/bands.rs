@@ -60,9 +60,12 @@ impl FeatureBand {
 
     /// The condition for a sentence: an interval names its feature once.
     pub(super) fn in_words(&self) -> String {
-        let ends = self.condition.strip_prefix(&format!("{} > ", self.feature));
-        let ends = ends.and_then(|ends| ends.split_once(&format!(" and {} <= ", self.feature)));
-        ends.map_or(self.condition.clone(), |(low, high)| format!("{low} < {} <= {high}", self.feature))
+        let interval = || {
+            let (name, ends) = self.condition.split_once(" > ")?;
+            let (low, high) = ends.split_once(&format!(" and {name} <= "))?;
+            Some(format!("{low} < {name} <= {high}"))
+        };
+        interval().unwrap_or_else(|| self.condition.clone())
     }
 }
 
@@ -88,8 +91,22 @@ mod tests {
         assert_eq!((first.excess, first.unsure_share, first.error), (1.0, 1.0, 0.5));
         assert_eq!(bands.last().unwrap().condition, "PAY_0 = 0");
         assert!(bands.iter().all(|band| band.feature != "LIMIT_BAL"), "a constant feature has no groups");
-        let words = |condition: &str| FeatureBand { condition: condition.into(), ..first.clone() }.in_words();
-        assert_eq!(words("PAY_0 > -1 and PAY_0 <= 2"), "-1 < PAY_0 <= 2");
-        assert_eq!([words("PAY_0 = 2"), words("PAY_0 > 2")], ["PAY_0 = 2", "PAY_0 > 2"]);
+    }
+
+    #[test]
+    fn an_interval_names_its_feature_once() {
+        let mut schema = table();
+        schema.features[1].name = "months behind".into();
+        // As many values as a number needs to be divided into quarters.
+        let x = (0..100).flat_map(|row| [1.0, row as f32, 1.0, 0.0]).collect();
+        let samples = Samples { x, width: 4, y: Targets::Classes(vec![0; 100]) };
+        let predictions = vec![says(&[0.6, 0.4], 0.1); 100];
+        let rows = Rows { samples: &samples, predictions: &predictions, task: &schema.target.task, unsure_above: 0.5 };
+        let bands = FeatureBand::of(&rows, &schema);
+        let words: Vec<String> = bands.iter().map(FeatureBand::in_words).collect();
+        let named = |words: &String| words.matches("months behind").count();
+        assert!(words.len() == 4 && words.iter().all(|words| named(words) == 1), "{words:?}");
+        let between = words.iter().filter(|words| words.contains(" < ") && words.contains(" <= ")).count();
+        assert_eq!(between, 2, "{words:?}");
     }
 }

@@ -262,8 +262,8 @@ fn can_it_be_trusted(trust: &Trust) -> Finding {
                 true => "Its percentages".into(),
                 false => format!("Its percentages are {}: they", PERCENTAGES[calibrated]),
             };
-            // Chance is worth a word where a perfect model would not look honest either.
-            let by_chance = match chance > OFF[0] {
+            // Chance is worth a word where the percentages look worse by it.
+            let by_chance = match too_few || rank(OFF, |limit| *ece <= limit) != calibrated {
                 true => format!("; chance alone makes {:.1} on so few", 100.0 * chance),
                 false => String::new(),
             };
@@ -358,6 +358,9 @@ mod tests {
             "Its percentages are honest: they differ by 1.3 points on average from how often it is right."
         ));
         assert!(weak.text.contains(" But its doubt is a weak warning"), "{}", weak.text);
+        // Chance makes √(2 · 0.9 · 0.1 / 10 000 π) = 0.24 points, without which 2.1 would be honest.
+        let by_chance = trusted(0.021, Some(0.95), 0.1).text;
+        assert!(by_chance.starts_with("Its percentages are honest: they differ by 2.1 points on average from how often it is right; chance alone makes 0.2 on so few."), "{by_chance}");
         assert_eq!(trusted(0.2, Some(0.99), 0.1).answer, "Hardly");
         let few = trusted(0.01, Some(0.5), 0.0009);
         assert_eq!(few.answer, "Yes");

@@ -61,14 +61,15 @@ pub(super) fn what_would_help(gallery: &Gallery, audit: &Audit) -> Finding {
         ),
     };
     text += &sure;
-    let answer = match levers.first() {
-        Some(lever) if lever.of >= ENOUGH => {
+    let lever = levers.first().filter(|lever| lever.of >= ENOUGH);
+    let answer = match lever {
+        Some(lever) => {
             text.insert_str(0, &subject.meaning_of(&lever.feature));
             lever.headline()
         }
-        _ => format!("A changed {}, for {} of {}", subject.inputs(1), count(explained.len()), count(of)),
+        None => format!("A changed {}, for {} of {}", subject.inputs(1), count(explained.len()), count(of)),
     };
-    let example = example(&explained, levers.first());
+    let example = example(&explained, lever);
     Finding { example, ..Finding::new(QUESTION, answer, text).with(numbers) }
 }
 

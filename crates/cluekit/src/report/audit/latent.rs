@@ -1,5 +1,6 @@
 //! The latent space in two dimensions: codes of rows with their uncertainty, and the ways of the clues.
 
+use crate::distance::latent_distance;
 use crate::explanation::{Clue, Explanation};
 use crate::measure::PrincipalPlane;
 use serde::{Deserialize, Serialize};
@@ -80,9 +81,12 @@ impl LatentMap {
                 let end = place(&clue.z);
                 let steps = paths.get(input).and_then(|paths| paths.get(number));
                 let mut through: Vec<[f32; 2]> = match steps {
-                    // The best point that was seen is the clue; what came after it is no way to it.
+                    // The best point that was seen is the clue, up to the rounding of floats; what came after it is no
+                    // way to it.
                     Some(steps) => {
-                        let last = steps.iter().position(|z| *z == clue.z).unwrap_or(steps.len());
+                        let far = |z: &[f32]| latent_distance(z, &clue.z);
+                        let nearest = steps.iter().enumerate().min_by(|a, b| far(a.1).total_cmp(&far(b.1)));
+                        let last = nearest.map_or(0, |(step, _)| step);
                         steps[..last].iter().step_by(EVERY).map(|z| place(z)).collect()
                     }
                     None => vec![from],
@@ -121,7 +125,8 @@ mod tests {
     #[test]
     fn a_way_leads_from_where_the_search_began_to_its_clue() {
         let steps = |end: [f32; 2]| {
-            vec![vec![5.0, 5.0], vec![4.0, 4.0], vec![3.0, 3.0], vec![2.0, 2.0], end.to_vec(), vec![9.0, 9.0]]
+            let near = end.map(|z| z + 1e-5).to_vec();
+            vec![vec![5.0, 5.0], vec![4.0, 4.0], vec![3.0, 3.0], vec![2.0, 2.0], near, vec![9.0, 9.0]]
         };
         let explanation = client();
         let ends: Vec<[f32; 2]> = explanation.clues.iter().map(|clue| [clue.z[0], clue.z[1]]).collect();

@@ -51,9 +51,11 @@ impl Setting {
     }
 }
 
-/// A number as settings have it: they are numbers of 32 bits, 0.1 and not the 0.10000000149 that is as near.
+/// A number as settings have it: of 32 bits as 0.1, and not as the 0.10000000149 that is as near.
 fn plain(number: &serde_json::Number) -> Option<String> {
-    number.as_f64().filter(|_| number.is_f64()).map(|value| (value as f32).to_string())
+    let value = number.as_f64().filter(|_| number.is_f64())?;
+    let short = value as f32;
+    Some(if f64::from(short).to_bits() == value.to_bits() { short.to_string() } else { value.to_string() })
 }
 
 /// A value within a list.
@@ -85,9 +87,9 @@ mod tests {
 
     #[test]
     fn a_document_becomes_a_list_of_settings() {
-        let document = serde_json::json!({"a": {"b": 1, "c": [1, 0.1_f32, ["x"]]}, "d": "x", "e": null, "f": 0.1_f32});
+        let document = serde_json::json!({"a": {"b": 1, "c": [1, 0.1_f32, ["x"], 123456789.5]}, "d": "x", "e": null, "f": 0.1_f32});
         let settings = Setting::flattened(&document).unwrap();
         let written: Vec<String> = settings.iter().map(|s| format!("{}={}", s.key, s.value)).collect();
-        assert_eq!(written, ["a.b=1", "a.c=[1,0.1,[\"x\"]]", "d=x", "f=0.1"]);
+        assert_eq!(written, ["a.b=1", "a.c=[1,0.1,[\"x\"],123456789.5]", "d=x", "f=0.1"]);
     }
 }
