@@ -87,7 +87,7 @@ fn a_page_shows_only_what_belongs_together() {
 fn the_experiment_that_the_docs_show_can_be_read() {
     let docs = include_str!("../../../docs/experiments.md");
     let shown = docs.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    cluekit::experiment::Spec::parse(shown, Path::new("docs"), false).unwrap();
+    cluekit_paper::Spec::parse(shown, Path::new("docs"), false).unwrap();
 }
 
 #[test]

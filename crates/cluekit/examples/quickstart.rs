@@ -4,12 +4,12 @@
 
 use cluekit::Seed;
 use cluekit::data::{DataDir, Request, load};
+use cluekit::explanation::Change;
 use cluekit::model::pipeline::train_run;
 use cluekit::model::plan::Plan;
 use cluekit::model::store::run::{Record, RunFolder};
 use cluekit::observer::Silent;
 use cluekit::prediction::predict;
-use cluekit::report::change_list;
 use cluekit::search::{Background, Delta, DiversityTerm, Inputs, LatentBall, Models, Search, Weighted};
 
 #[allow(clippy::print_stdout, reason = "an example shows what it found")]
@@ -41,7 +41,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     for (name, search) in methods {
         let explanations = search.explain(&models, &Background::default(), &inputs, seed, &mut Silent)?;
-        println!("{name}\n{}", change_list(&explanations[0], &moons.schema));
+        println!("{name}: uncertainty {:.2}", explanations[0].input.uncertainty.total);
+        for clue in &explanations[0].clues {
+            let change = |change: &Change| format!("{} {} → {}", change.feature, change.from, change.to);
+            let changes: Vec<String> = clue.changes.iter().map(change).collect();
+            println!("  {:.2} after {}", clue.uncertainty.total, changes.join(", "));
+        }
     }
     Ok(())
 }

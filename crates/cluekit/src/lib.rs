@@ -3,11 +3,12 @@
 #![cfg_attr(test, allow(clippy::print_stderr, reason = "a test without its data says that it skips"))]
 
 pub mod amortise;
+pub mod audit;
+pub mod compare;
 pub mod data;
 pub mod distance;
 pub mod diversity;
 pub mod error;
-pub mod experiment;
 pub mod explanation;
 pub mod measure;
 pub mod mixture;
@@ -15,12 +16,18 @@ pub mod model;
 pub mod observer;
 pub mod parallel;
 pub mod prediction;
-pub mod report;
 pub mod search;
 pub mod seed;
+pub mod settings;
 pub mod studio;
 pub mod tensor;
 pub mod uncertainty;
+pub mod wording;
 
 pub use error::{Error, Result};
 pub use seed::Seed;
+
+/// The example in the README of the repository.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

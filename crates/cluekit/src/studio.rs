@@ -46,9 +46,9 @@ impl Run {
     }
 
     /// The data that the run was made from, checked against the hashes in `run.toml`.
-    pub fn dataset(&self, directory: Option<&Path>) -> Result<Dataset> {
+    pub fn dataset(&self, directory: &DataDir) -> Result<Dataset> {
         let path = self.folder.path().display();
-        let dataset = data::load(&self.record.dataset, Some(&self.schema), &DataDir::locate(directory))?;
+        let dataset = data::load(&self.record.dataset, Some(&self.schema), directory)?;
         if !self.record.sources.is_empty() && self.record.sources.len() != dataset.sources.len() {
             let (then, now) = (self.record.sources.len(), dataset.sources.len());
             return Err(Error::data(format!(
@@ -85,8 +85,8 @@ pub struct Studio {
 }
 
 impl Studio {
-    /// Opens a run and reads its data, from `directory` if that is not where data usually lie.
-    pub fn open(run: &Path, directory: Option<&Path>) -> Result<Self> {
+    /// Opens a run and reads its data.
+    pub fn open(run: &Path, directory: &DataDir) -> Result<Self> {
         let run = Run::open(run)?;
         let generative = run.folder.generative(&run.schema)?;
         let hashes = run.folder.model_hashes()?;

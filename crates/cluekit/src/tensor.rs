@@ -10,9 +10,9 @@ use burn::tensor::module;
 use burn::tensor::ops::{ConvOptions, ConvTransposeOptions};
 use burn::tensor::{Device, TensorData};
 
-/// Where tensors live: the processor, or the device of a GPU feature that was switched on.
+/// Where tensors live: the processor.
 fn device() -> Device {
-    if cfg!(any(feature = "cuda", feature = "metal", feature = "wgpu")) { Device::default() } else { Device::flex() }
+    Device::flex()
 }
 
 /// A constant tensor of the given shape, filled row by row.

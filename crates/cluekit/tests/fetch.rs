@@ -94,7 +94,12 @@ fn entry(servers: &[&Server]) -> Entry {
         mirrors: servers.iter().map(|server| server.url.clone()).collect(),
         also: vec![],
     };
-    Entry { name: "set".into(), folder: "folder".into(), files: vec![file], ..catalogue::find("moons").unwrap() }
+    Entry {
+        name: "set".into(),
+        folder: "folder".into(),
+        files: vec![file],
+        ..catalogue::find("moons", &DataDir::locate(None)).unwrap()
+    }
 }
 
 /// The entry without what is known beforehand about its file.

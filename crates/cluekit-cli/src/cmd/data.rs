@@ -2,6 +2,7 @@
 
 mod make;
 
+use super::run::data_directory;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use cluekit::data::DataDir;
@@ -74,7 +75,7 @@ pub struct Place {
 
 impl Place {
     fn directory(&self) -> DataDir {
-        DataDir::locate(self.data.as_deref())
+        data_directory(self.data.as_deref())
     }
 }
 
@@ -84,10 +85,12 @@ pub fn run(args: DataArgs, quiet: bool) -> Result<ExitCode> {
     match args.command {
         DataCommand::List { place, json } => list(&place.directory(), json, &mut out)?,
         DataCommand::Show { name, place, json } => {
-            show(&catalogue::find(&name)?, &place.directory(), json, &mut out)?;
+            show(&catalogue::find(&name, &place.directory())?, &place.directory(), json, &mut out)?;
         }
         DataCommand::Make(args) => make::run(&args, &mut out)?,
-        DataCommand::Fetch { name, place } => fetch(&catalogue::find(&name)?, &place.directory(), quiet, &mut out)?,
+        DataCommand::Fetch { name, place } => {
+            fetch(&catalogue::find(&name, &place.directory())?, &place.directory(), quiet, &mut out)?
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -125,7 +128,7 @@ impl<'a> Status<'a> {
 }
 
 fn list(directory: &DataDir, json: bool, out: &mut dyn Write) -> Result<()> {
-    let entries = catalogue::entries();
+    let entries = catalogue::entries(directory);
     let datasets: Vec<Status> = entries.iter().map(|entry| Status::of(entry, directory)).collect();
     if json {
         let directory = directory.path().display().to_string();
@@ -233,7 +236,7 @@ mod tests {
 
     fn empty() -> (tempfile::TempDir, DataDir) {
         let folder = tempfile::tempdir().unwrap();
-        let directory = DataDir::locate(Some(folder.path()));
+        let directory = data_directory(Some(folder.path()));
         (folder, directory)
     }
 
@@ -258,7 +261,7 @@ mod tests {
     #[test]
     fn json_is_one_document_with_every_file() {
         let (_folder, directory) = empty();
-        let text = printed(|out| show(&catalogue::find("mnist").unwrap(), &directory, true, out));
+        let text = printed(|out| show(&catalogue::find("mnist", &directory).unwrap(), &directory, true, out));
         let document: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document["present"], false);
         assert_eq!(document["files"].as_array().unwrap().len(), 4);
@@ -272,7 +275,7 @@ mod tests {
     #[test]
     fn show_names_licence_mirrors_and_what_cannot_be_checked() {
         let (_folder, directory) = empty();
-        let text = printed(|out| show(&catalogue::find("credit").unwrap(), &directory, false, out));
+        let text = printed(|out| show(&catalogue::find("credit", &directory).unwrap(), &directory, false, out));
         for part in
             ["CC BY 4.0", "https://archive.ics.uci.edu/", "checked for its format only", "clue data fetch credit"]
         {
@@ -283,6 +286,6 @@ mod tests {
     #[test]
     fn what_is_made_needs_no_download() {
         let (_folder, directory) = empty();
-        assert_eq!(printed(|out| fetch(&catalogue::find("moons").unwrap(), &directory, true, out)), "");
+        assert_eq!(printed(|out| fetch(&catalogue::find("moons", &directory).unwrap(), &directory, true, out)), "");
     }
 }

@@ -7,14 +7,15 @@ use super::glam::cost::CostArgs;
 use super::glam::groups::GroupArgs;
 use super::measure::reconstructions;
 use super::rank::most_uncertain;
-use super::run::{RunArgs, Studio};
+use super::run::{RunArgs, Studio, data_directory};
 use crate::progress::Bar;
 use crate::table::table;
 use anyhow::{Result, bail};
 use clap::Args;
 use cluekit::Seed;
 use cluekit::amortise::{Ask, Encoded, LearnFrom, Method, Pair, Recipe, Scheme, Workshop};
-use cluekit::data::{self, DataDir, Image, Request, Samples, Targets};
+use cluekit::audit::{self as story, Story};
+use cluekit::data::{self, Image, Request, Samples, Targets};
 use cluekit::distance::Distance;
 use cluekit::explanation::Explanation;
 use cluekit::measure::{PredictorHealth, predictor_health};
@@ -24,11 +25,10 @@ use cluekit::model::plan::Plan;
 use cluekit::model::store::files::write_whole;
 use cluekit::model::store::run::{Record, RunFolder};
 use cluekit::prediction::{Prediction, predict};
-use cluekit::report::audit::{self as story, Figure, Story};
-use cluekit::report::{contact_sheet, strip, strip_numbers};
 use cluekit::search::{Background, Convergence, Delta, DiversityTerm, Inputs, LatentBall, Ordinary, Search, Weighted};
 use cluekit::tensor::{tensor, values};
 use cluekit::uncertainty::Uncertainty;
+use cluekit_report::{contact_sheet, png_figure, strip, strip_numbers, svg_figure};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -114,7 +114,7 @@ fn train(args: &DemoArgs, quiet: bool) -> Result<RunFolder> {
     if folder.occupied_by().is_some() && !folder.file("demo.svg").exists() && !is_begun(&folder) {
         bail!("{} holds something else than a demo; choose another folder with --out", args.out.display());
     }
-    let dataset = data::load(&request, None, &DataDir::locate(None))?;
+    let dataset = data::load(&request, None, &data_directory(None))?;
     let letters = dataset.schema.target.task.classes().join(" ");
     tracing::info!(
         "{} letters drawn: {letters}, turned and moved, in many fonts, black on white or white on black",
@@ -250,8 +250,8 @@ impl Demo {
         );
         let made = reconstructions(&self.studio.generative, test, self.image())?;
         let figures = vec![
-            Figure::png(&contact_sheet(&sheet, self.image(), 16, 2), "Letters of the test set."),
-            Figure::png(&made, "Rows of letters, each above the row of what the VAE makes of them."),
+            png_figure(&contact_sheet(&sheet, self.image(), 16, 2), "Letters of the test set."),
+            png_figure(&made, "Rows of letters, each above the row of what the VAE makes of them."),
         ];
         Ok(story::Chapter {
             heading: "The letters and the models".into(),
@@ -292,7 +292,7 @@ impl Demo {
                 write_whole(&self.studio.run.folder.file("demo.svg"), picture.as_bytes())?;
             }
             let caption = format!("letter {} and its clues", explanation.input.index);
-            figures.push(Figure::svg(&picture, &caption).with(strip_numbers(explanation, CLUES)));
+            figures.push(svg_figure(&picture, &caption).with(strip_numbers(explanation, CLUES)));
         }
         let text = vec![chapter.story().into(), format!("{found}{remark}.")];
         Ok(story::Chapter { heading: chapter.name().into(), text, figures, commands: vec![] })

@@ -11,8 +11,8 @@ use cluekit::measure::{
 use cluekit::model::Generative;
 use cluekit::model::store::files::{create_folder, write_whole};
 use cluekit::prediction::{Prediction, predict, probabilities};
-use cluekit::report;
 use cluekit::tensor::{tensor, values};
+use cluekit_report as report;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -50,7 +50,7 @@ pub fn run(args: MeasureArgs) -> Result<ExitCode> {
     let run = Run::open(&args.run.run)?;
     let pictures = args.out.unwrap_or_else(|| run.folder.file("measure"));
     create_folder(&pictures)?;
-    let samples = args.split.of(&run, args.run.data.as_deref())?;
+    let samples = args.split.of(&run, &args.run.directory())?;
     let task = &run.schema.target.task;
     let predictions = predict(&run.predictor, &samples, task)?;
     let generative = match run.folder.expects_generative()? {

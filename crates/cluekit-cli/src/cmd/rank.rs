@@ -84,7 +84,7 @@ struct Ranking {
 /// Runs `clue rank`.
 pub fn run(args: RankArgs) -> Result<ExitCode> {
     let run = Run::open(&args.run.run)?;
-    let samples = args.split.of(&run, args.run.data.as_deref())?;
+    let samples = args.split.of(&run, &args.run.directory())?;
     let predictions = predict(&run.predictor, &samples, &run.schema.target.task)?;
     let inputs = most_uncertain(&predictions, args.by.into(), args.top.get());
     let inputs: Vec<Ranked> = inputs.into_iter().map(|i| ranked(i, &predictions[i], &samples, &run.schema)).collect();

@@ -5,13 +5,14 @@ use super::audit::{check_page, is_audit, last_name, summary, write};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::Error;
+use cluekit::audit::{Audit, FORMAT, Gallery, Provenance, Setting, Subject};
 use cluekit::data::Schema;
 use cluekit::explanation::Explanation;
 use cluekit::model::plan::PredictorKind;
 use cluekit::model::store::files::create_folder;
 use cluekit::model::store::run::RunFolder;
-use cluekit::report::audit::{Audit, FORMAT, Gallery, Provenance, Setting, Subject};
 use cluekit::uncertainty::Uncertainty;
+use cluekit_report::illustrate;
 use serde::Deserialize;
 use std::fs;
 use std::io::Write;
@@ -122,13 +123,17 @@ fn gallery(text: &str, run: Option<&Path>, document: &Path) -> Result<Audit> {
         PredictorKind::Plain => 1,
         _ => plan.predictor.samples,
     });
+    let mut gallery = Gallery::of(&explained.explanations, &schema, method(&explained.method), None);
+    if let Some(image) = &schema.image {
+        illustrate(&mut gallery, &explained.explanations, image);
+    }
     let audit = Audit {
         format: FORMAT,
         subject,
         findings: vec![],
         trust: None,
         uncertainty: None,
-        gallery: Some(Gallery::of(&explained.explanations, &schema, method(&explained.method), None)),
+        gallery: Some(gallery),
         groups: None,
         latent: None,
         story: None,

@@ -2,9 +2,10 @@
 
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
-use cluekit::data::{Dataset, Samples};
+use cluekit::data::{DataDir, Dataset, Samples};
 use cluekit::model::pipeline::validation_split;
 pub use cluekit::studio::{Run, Studio};
+use cluekit_synbols::Symbols;
 use std::path::{Path, PathBuf};
 
 /// Where a run and its data are.
@@ -15,6 +16,11 @@ pub struct RunArgs {
     /// The folder that holds the datasets [default: $CLUE_DATA, or the user's cache directory].
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+}
+
+/// Where data lie: the folder that was given, or the usual one; symbols are drawn.
+pub fn data_directory(given: Option<&Path>) -> DataDir {
+    DataDir::locate(given).with(Symbols)
 }
 
 /// The rows of a dataset to look at.
@@ -31,13 +37,18 @@ pub enum Split {
 impl RunArgs {
     /// The opened run with its data.
     pub fn studio(&self) -> Result<Studio> {
-        Ok(Studio::open(&self.run, self.data.as_deref())?)
+        Ok(Studio::open(&self.run, &self.directory())?)
+    }
+
+    /// Where data lie.
+    pub fn directory(&self) -> DataDir {
+        data_directory(self.data.as_deref())
     }
 }
 
 impl Split {
     /// The rows of this split in a run.
-    pub fn of(self, run: &Run, directory: Option<&Path>) -> Result<Samples> {
+    pub fn of(self, run: &Run, directory: &DataDir) -> Result<Samples> {
         self.within(run, run.dataset(directory)?)
     }
 

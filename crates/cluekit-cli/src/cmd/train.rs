@@ -1,12 +1,14 @@
 //! `clue train`: from data to a run folder with a generative model and a predictor.
 
+use super::run::data_directory;
 use crate::progress::Bar;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use cluekit::data::{self, DataDir, Dataset, Request, Schema};
+use cluekit::data::{self, Dataset, Request, Schema};
 use cluekit::model::pipeline::train_run;
-use cluekit::model::plan::{Plan, parse_setting};
+use cluekit::model::plan::Plan;
 use cluekit::model::store::run::{Record, RunFolder};
+use cluekit::settings::parse_setting;
 use cluekit::{Error, Seed};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -114,7 +116,7 @@ fn request(args: &TrainArgs) -> Request {
 
 fn read(args: &TrainArgs) -> Result<Dataset> {
     let schema = args.schema.as_deref().map(read_schema).transpose()?;
-    let dataset = data::load(&request(args), schema.as_ref(), &DataDir::locate(args.data.as_deref()))?;
+    let dataset = data::load(&request(args), schema.as_ref(), &data_directory(args.data.as_deref()))?;
     for note in &dataset.notes {
         tracing::info!("{note}");
     }

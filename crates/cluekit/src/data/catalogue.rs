@@ -1,15 +1,9 @@
 //! The datasets that are known by name: what they are, under which licence, and where their files come from.
 
 use super::DataDir;
-use super::source::{mnist, synbols};
-use super::synbols::Set;
 use crate::error::{Error, Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-
-const SYNBOLS: &str = "A. Lacoste et al.: Synbols: Probing Learning Algorithms with Synthetic Datasets. NeurIPS, 2020.";
-/// The published file of thick letters in black and white.
-pub(crate) const PUBLISHED_SYMBOLS: &str = "non-camou-bw_n=100000_2020-Oct-19.h5py";
 
 /// A dataset that is known by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -74,15 +68,15 @@ impl RemoteFile {
 }
 
 /// Every dataset that is known by name.
-pub fn entries() -> Vec<Entry> {
-    let made = synbols::RECIPES.iter().map(symbols);
-    [moons()].into_iter().chain(made).chain([published_symbols(), mnist(), credit()]).collect()
+pub fn entries(directory: &DataDir) -> Vec<Entry> {
+    let brought = directory.providers().iter().flat_map(|provider| provider.entries());
+    [moons()].into_iter().chain(brought).chain([mnist(), credit()]).collect()
 }
 
 /// The dataset called `name`.
-pub fn find(name: &str) -> Result<Entry> {
-    let entries = entries();
-    let name = synbols::recipe(name).map_or(name, |recipe| recipe.name);
+pub fn find(name: &str, directory: &DataDir) -> Result<Entry> {
+    let entries = entries(directory);
+    let name = directory.provider_of(name).map_or(name, |provider| provider.full_name(name));
     let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
     entries.into_iter().find(|entry| entry.name == name).ok_or_else(|| {
         Error::setting("name", format!("the catalogue has no dataset `{name}`; it has {}", names.join(", ")))
@@ -99,50 +93,6 @@ fn moons() -> Entry {
         citation: "none needed".into(),
         folder: "moons".into(),
         files: Vec::new(),
-    }
-}
-
-fn symbols(recipe: &synbols::Recipe) -> Entry {
-    let colours = if recipe.grey { "grey" } else { "three channels" };
-    Entry {
-        name: recipe.name.into(),
-        title: format!("Symbols: {} letters", recipe.letters.chars().count()),
-        summary: format!(
-            "The letters {}, turned and moved, white on black or black on white, {1} × {1} pixels, {colours}; set {2}. \
-             Made from the seed. `clue data make synbols` writes images of any set to a file: {3}.",
-            recipe.letters,
-            recipe.side,
-            recipe.set.name(),
-            Set::ALL.map(Set::name).join(", ")
-        ),
-        rows: recipe.images,
-        licence: "none needed: it is made, in fonts that may be passed on (docs/symbols.md)".into(),
-        citation: SYNBOLS.into(),
-        folder: "synbols".into(),
-        files: Vec::new(),
-    }
-}
-
-fn published_symbols() -> Entry {
-    let name = PUBLISHED_SYMBOLS;
-    Entry {
-        name: "synbols-published".into(),
-        title: "Synbols, as published".into(),
-        summary:
-            "The published file of the set non-camou-bw: 48 letters with and without accents in 1120 fonts, 32 × 32 \
-                  pixels, three channels, 60 000 to learn from, 20 000 to validate on, 20 000 to test on."
-                .into(),
-        rows: 100_000,
-        licence: "Apache 2.0 (Element AI)".into(),
-        citation: SYNBOLS.into(),
-        folder: "synbols".into(),
-        files: vec![RemoteFile {
-            name: name.into(),
-            bytes: Some(238_318_574),
-            sha256: Some("8aedd4e30636997124ec1797d3746795c23c1dd93ab7e49d6fb627572dbf0917".into()),
-            mirrors: vec![format!("https://zenodo.org/record/4701316/files/{name}?download=1")],
-            also: Vec::new(),
-        }],
     }
 }
 
@@ -171,8 +121,14 @@ fn mnist() -> Entry {
     }
 }
 
+/// The names under which the file of MNIST `part` (`train-images`), of `dimensions` dimensions, is known; the official first.
+pub(crate) fn mnist_names(part: &str, dimensions: u8) -> Vec<String> {
+    let stems = ["-", "."].map(|dot| format!("{part}{dot}idx{dimensions}-ubyte"));
+    stems.iter().flat_map(|stem| [format!("{stem}.gz"), stem.clone()]).collect()
+}
+
 fn mnist_file(part: &str, dimensions: u8, bytes: u64, sha256: &str) -> RemoteFile {
-    let mut also = mnist::names(part, dimensions);
+    let mut also = mnist_names(part, dimensions);
     let name = also.remove(0);
     let mirrors = [
         "https://ossci-datasets.s3.amazonaws.com/mnist",
@@ -214,18 +170,15 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
-        let message = find("minst").unwrap_err().to_string();
-        assert!(
-            message
-                .contains("`minst`; it has moons, synbols-small, synbols-full, synbols-demo, synbols-published, mnist"),
-            "{message}"
-        );
-        assert_eq!(find("mnist").unwrap().files.len(), 4);
+        let directory = DataDir::locate(None);
+        let message = find("minst", &directory).unwrap_err().to_string();
+        assert!(message.contains("`minst`; it has moons, mnist, credit"), "{message}");
+        assert_eq!(find("mnist", &directory).unwrap().files.len(), 4);
     }
 
     #[test]
     fn every_hash_has_64_hexadecimal_digits_and_every_file_a_mirror() {
-        for file in entries().iter().flat_map(|entry| &entry.files) {
+        for file in entries(&DataDir::locate(None)).iter().flat_map(|entry| &entry.files) {
             assert!(!file.mirrors.is_empty(), "{}", file.name);
             if let Some(hash) = &file.sha256 {
                 assert!(hash.len() == 64 && hash.bytes().all(|b| b"0123456789abcdef".contains(&b)), "{}", file.name);

@@ -3,13 +3,18 @@
 //! `--data DIR`, else the environment variable `CLUE_DATA`, else `shared/data` beside a checkout of this project
 //! that the current directory lies in, else the user's cache directory.
 
+use super::Provider;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The folder that holds one subfolder a dataset.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataDir(PathBuf);
+#[derive(Clone, Debug)]
+pub struct DataDir {
+    path: PathBuf,
+    providers: Vec<Arc<dyn Provider>>,
+}
 
 impl DataDir {
     /// The data directory: `option` if the user gave one, otherwise what the environment says.
@@ -18,14 +23,31 @@ impl DataDir {
         Self::choose(option, here.as_deref(), &|name| env::var_os(name))
     }
 
+    /// The same folder, and datasets that another crate brings.
+    #[must_use]
+    pub fn with(mut self, provider: impl Provider + 'static) -> Self {
+        self.providers.push(Arc::new(provider));
+        self
+    }
+
+    /// Who brings datasets besides.
+    pub fn providers(&self) -> &[Arc<dyn Provider>] {
+        &self.providers
+    }
+
+    /// Who knows a dataset of this name, or reads the file at this path.
+    pub(super) fn provider_of(&self, name: &str) -> Option<&dyn Provider> {
+        self.providers.iter().find(|provider| provider.knows(name)).map(AsRef::as_ref)
+    }
+
     /// The folder itself.
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// The file or subfolder called `name`.
     pub fn path_of(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.path.join(name)
     }
 
     fn choose(option: Option<&Path>, here: Option<&Path>, variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
@@ -36,7 +58,7 @@ impl DataDir {
             .or_else(|| here.and_then(beside_checkout))
             .or_else(|| cache(&variable))
             .unwrap_or_else(|| PathBuf::from("cluekit-data")); // no home: a folder where the user stands
-        Self(path)
+        Self { path, providers: vec![] }
     }
 }
 
@@ -68,7 +90,7 @@ mod tests {
     fn choose(option: Option<&str>, here: Option<&Path>, variables: &[(&str, &str)]) -> PathBuf {
         let variable =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
-        DataDir::choose(option.map(Path::new), here, &variable).0
+        DataDir::choose(option.map(Path::new), here, &variable).path
     }
 
     #[test]

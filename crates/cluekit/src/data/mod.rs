@@ -5,24 +5,30 @@ mod constraints;
 mod dataset;
 mod directory;
 mod encoding;
+#[cfg(feature = "fetch")]
 pub mod fetch;
+#[cfg(feature = "files")]
 mod idx;
+#[cfg(feature = "files")]
 mod infer;
+#[cfg(feature = "files")]
 mod npy;
 mod predicate;
+mod provider;
+#[cfg(feature = "files")]
 mod raw;
 mod scaling;
 mod schema;
 mod schema_toml;
 pub mod source;
+#[cfg(feature = "files")]
 mod split;
-pub mod synbols;
 
 pub use constraints::{Bounds, Constraints, Halfspace, Range, Relation};
-pub(crate) use dataset::sha256_hex;
-pub use dataset::{Dataset, Samples, Source, Targets};
+pub use dataset::{Dataset, Samples, Source, Targets, sha256_hex};
 pub use directory::DataDir;
 pub use encoding::{Column, ColumnKind, Value};
 pub use predicate::Predicate;
+pub use provider::Provider;
 pub use schema::{Feature, Image, Kind, Scaling, Schema, Target, Task};
 pub use source::{Request, load, read_rows};

@@ -4,7 +4,9 @@
 //! file's name.
 
 mod build;
+#[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "excel")]
 pub(crate) mod sheet;
 pub(crate) mod text;
 
@@ -45,6 +47,7 @@ pub(crate) enum Places {
     /// Lines of a text file, counted from 1.
     Lines(Vec<u64>),
     /// Rows of a spreadsheet, counted from 1.
+    #[cfg(feature = "excel")]
     SheetRows(Vec<u64>),
     /// Rows without the header, counted from 1.
     Rows,
@@ -62,9 +65,17 @@ impl RawTable {
         let stored = std::fs::read(path).map_err(Error::reading(path))?;
         let source = Source { file: file_name(path), sha256: sha256_hex(&stored) };
         let table = match Format::of(&stored) {
+            #[cfg(feature = "parquet")]
             Format::Parquet => {
                 drop(stored);
                 parquet::read(path)?
+            }
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet => {
+                return Err(Error::file(
+                    path,
+                    "is Parquet, which this build does not read; switch on the feature `parquet`",
+                ));
             }
             Format::Workbook => {
                 return Err(Error::file(path, "is an Excel workbook; save its sheet as .csv and give that file"));
@@ -126,6 +137,7 @@ impl Places {
     fn error(&self, path: &Path, row: usize, problem: &str) -> Error {
         match self {
             Self::Lines(lines) => Error::line(path, lines[row], problem),
+            #[cfg(feature = "excel")]
             Self::SheetRows(rows) => Error::file(path, format!("row {} of the sheet, {problem}", rows[row])),
             Self::Rows => Error::file(path, format!("row {}, {problem}", row + 1)),
         }

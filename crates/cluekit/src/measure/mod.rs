@@ -17,6 +17,7 @@ mod bootstrap;
 mod calibration;
 mod classification;
 mod health;
+pub mod histogram;
 mod models;
 mod normal;
 mod principal;

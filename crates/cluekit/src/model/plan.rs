@@ -6,6 +6,7 @@ use super::training::{Fit, Trainable};
 use super::vae::{VaeNetwork, VaeShape};
 use crate::data::{Dataset, Schema};
 use crate::error::{Error, Result};
+use crate::settings::{flatten, merge, nested};
 use serde::{Deserialize, Serialize};
 
 /// Fewer rows than this teach a network nothing.
@@ -354,18 +355,6 @@ impl Plan {
     }
 }
 
-/// Puts every value of `from` in its place in `into`.
-pub(crate) fn merge(into: &mut toml::Table, from: &toml::Table) {
-    for (key, value) in from {
-        match (into.get_mut(key), value) {
-            (Some(toml::Value::Table(inner)), toml::Value::Table(value)) => merge(inner, value),
-            _ => {
-                into.insert(key.clone(), value.clone());
-            }
-        }
-    }
-}
-
 /// The first key of `overrides` that on its own makes the plan unreadable.
 fn offending_key(plan: &Plan, overrides: &toml::Table) -> String {
     let mut pairs = Vec::new();
@@ -379,39 +368,11 @@ fn offending_key(plan: &Plan, overrides: &toml::Table) -> String {
     found.map_or_else(|| "plan".into(), |(key, _)| key.clone())
 }
 
-/// Every value of a table under its whole key, `a.b.c`.
-pub(super) fn flatten(table: &toml::Table, prefix: &str, into: &mut Vec<(String, toml::Value)>) {
-    for (key, value) in table {
-        match value {
-            toml::Value::Table(inner) => flatten(inner, &format!("{prefix}{key}."), into),
-            value => into.push((format!("{prefix}{key}"), value.clone())),
-        }
-    }
-}
-
-/// `a.b.c` and a value as the table `{a = {b = {c = value}}}`.
-fn nested(key: &str, value: toml::Value) -> toml::Table {
-    let mut names = key.split('.').rev();
-    let last = names.next().unwrap_or_default();
-    let innermost = toml::Table::from_iter([(last.to_owned(), value)]);
-    names.fold(innermost, |table, name| toml::Table::from_iter([(name.to_owned(), toml::Value::Table(table))]))
-}
-
-/// A setting in the form `key=value`, as it stands after `--set`; a value that is no TOML is taken as a word.
-pub fn parse_setting(text: &str) -> Result<toml::Table> {
-    let Some((key, value)) = text.split_once('=') else {
-        return Err(Error::setting(text, "is not of the form key=value, such as predictor.samples=20"));
-    };
-    let (key, value) = (key.trim(), value.trim());
-    let parsed = toml::from_str::<toml::Table>(&format!("value = {value}")).ok();
-    let parsed = parsed.and_then(|mut table| table.remove("value"));
-    Ok(nested(key, parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()))))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::{DataDir, Request, load};
+    use crate::settings::parse_setting;
 
     fn plan() -> Plan {
         Plan::tables(2000)

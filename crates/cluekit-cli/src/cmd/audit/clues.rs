@@ -7,16 +7,17 @@ use crate::progress::Bar;
 use anyhow::Result;
 use cluekit::Seed;
 use cluekit::amortise::Encoded;
+use cluekit::audit::{Gallery, LatentMap};
 use cluekit::data::{Samples, Schema};
 use cluekit::distance::{Distance, Metric};
 use cluekit::explanation::Explanation;
 use cluekit::observer::Observer;
 use cluekit::prediction::Prediction;
-use cluekit::report::audit::{Gallery, LatentMap};
 use cluekit::search::{
     Background, Certain, Decoding, Delta, DiversityTerm, Inputs, LatentBall, Ordinary, Search, Weighted,
 };
 use cluekit::studio::Studio;
+use cluekit_report::illustrate;
 use std::collections::BTreeSet;
 
 /// λ_D of ∇-CLUE.
@@ -122,7 +123,11 @@ impl Clues {
 
     /// A card for each input.
     pub fn gallery(&self, schema: &Schema, unsure_above: Option<f32>) -> Gallery {
-        let mut gallery = Gallery::of(&self.explanations(), schema, "∇-CLUE", unsure_above);
+        let explanations = self.explanations();
+        let mut gallery = Gallery::of(&explanations, schema, "∇-CLUE", unsure_above);
+        if let Some(image) = &schema.image {
+            illustrate(&mut gallery, &explanations, image);
+        }
         for (card, found) in gallery.cards.iter_mut().zip(&self.0) {
             card.widened = Some(found.times).filter(|times| *times > 1);
         }

@@ -12,12 +12,13 @@ use cluekit::Seed;
 use cluekit::amortise::{
     Encoded, Fitting, LearnFrom, Limit, Members, Method, Pair, Recipe, Scheme, Thresholds, Workshop,
 };
+use cluekit::audit::{Audit, GroupCard, Groups, Setting};
 use cluekit::data::{Samples, Schema};
 use cluekit::measure::Reach;
 use cluekit::observer::Observer;
 use cluekit::prediction::Prediction;
-use cluekit::report::audit::{Audit, Figure, GroupCard, Groups, Setting};
 use cluekit::studio::Studio;
+use cluekit_report::svg_figure;
 
 /// λ_θ where there is no time to choose it.
 const QUICK_LAMBDA: f32 = 1.0;
@@ -147,7 +148,7 @@ fn card(fitting: &Fitting, explanation: GlobalExplanation) -> GroupCard {
         reach,
         certain_unchanged,
         changes,
-        picture: picture.map(|picture| Figure::svg(&picture, &caption).with(numbers)),
+        picture: picture.map(|picture| svg_figure(&picture, &caption).with(numbers)),
         notes: fitting.notes.clone(),
     };
     if card.reach.as_ref().is_some_and(|reach| !is_finite(reach)) {
@@ -176,7 +177,7 @@ mod tests {
             reach: Reach::of(&vec![outcome; inputs], Seed(0)),
             certain_unchanged: None,
             changes: vec![],
-            picture: Some(Figure::svg("<svg/>", "")),
+            picture: Some(svg_figure("<svg/>", "")),
             notes: vec![],
         }
     }

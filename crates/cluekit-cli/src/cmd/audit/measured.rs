@@ -2,11 +2,11 @@
 
 use crate::cmd::run::Run;
 use anyhow::Result;
+use cluekit::audit::{ClassRow, FeatureBand, Hesitation, Rows, Spread, Tally, Trust, Whereabouts};
 use cluekit::data::{Samples, Schema, Targets};
 use cluekit::measure::{Health, Predictions, Reliability, generative_health, predictor_health, rejection_curve};
 use cluekit::model::vae::Vae;
 use cluekit::prediction::{Prediction, probabilities};
-use cluekit::report::audit::{ClassRow, FeatureBand, Hesitation, Rows, Spread, Tally, Trust, Whereabouts};
 
 /// Scores of both models, and the curves behind them.
 pub fn trust(run: &Run, generative: Option<&Vae>, samples: &Samples, predictions: &[Prediction]) -> Result<Trust> {

@@ -14,13 +14,13 @@ use super::run::{Run, RunArgs, Split};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::amortise::Pair;
+use cluekit::audit::{Audit, FORMAT, Finding, Subject};
 use cluekit::data::{Dataset, Samples};
 use cluekit::distance::Distance;
 use cluekit::model::store::files::{create_folder, write_whole};
 use cluekit::model::store::run::RunFolder;
 use cluekit::model::vae::Vae;
 use cluekit::prediction::{Prediction, predict};
-use cluekit::report::audit::{Audit, FORMAT, Finding, Subject};
 use cluekit::search::Delta;
 use cluekit::uncertainty::Uncertainty;
 use cluekit::{Error, Seed};
@@ -193,7 +193,7 @@ pub fn is_audit(text: &str) -> bool {
 pub fn write(audit: &Audit, page: &Path) -> Result<PathBuf> {
     let json = page.with_extension("json");
     // Both are made before either replaces an older one.
-    let (document, html) = (audit.json()?, audit.html()?);
+    let (document, html) = (audit.json()?, cluekit_report::page(audit)?);
     write_whole(&json, document.as_bytes()).context("writing the document of the audit")?;
     write_whole(page, html.as_bytes()).context("writing the page of the audit")?;
     Ok(json)
@@ -233,7 +233,7 @@ fn parts(args: &AuditArgs, quiet: bool) -> Result<Audit> {
     let folder = RunFolder::at(&args.run.run);
     if folder.exists() && !folder.expects_generative()? {
         let run = Run::open(&args.run.run)?;
-        let dataset = run.dataset(args.run.data.as_deref())?;
+        let dataset = run.dataset(&args.run.directory())?;
         let opened = Opened::of(args, &run, &dataset)?;
         let mut audit = opened.audit(args, None)?;
         audit.missing.push(

@@ -3,8 +3,8 @@
 use super::{AuditArgs, clues, last_name};
 use crate::cmd::run::{Run, Split};
 use anyhow::Result;
+use cluekit::audit::{Provenance, Setting};
 use cluekit::data::Schema;
-use cluekit::report::audit::{Provenance, Setting};
 use cluekit::search::{Delta, Search};
 use std::path::Path;
 

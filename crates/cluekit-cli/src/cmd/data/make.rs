@@ -4,9 +4,9 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use cluekit::Seed;
 use cluekit::data::Image;
-use cluekit::data::synbols::{ALPHABET, Generator, Published, Set, encoded, fonts};
 use cluekit::model::store::files::{create_folder, write_whole};
-use cluekit::report::contact_sheet;
+use cluekit_report::contact_sheet;
+use cluekit_synbols::{ALPHABET, Generator, Published, Set, encoded, fonts};
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@ use crate::cmd::rank::most_uncertain;
 use crate::cmd::run::{Run, Split};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use cluekit::data::{Dataset, Samples, Targets, read_rows};
+use cluekit::data::{DataDir, Dataset, Samples, Targets, read_rows};
 use cluekit::prediction::{Prediction, predict};
 use cluekit::search::Inputs;
 use cluekit::uncertainty::Uncertainty;
@@ -49,14 +49,14 @@ impl InputArgs {
     }
 
     /// The inputs that were asked for, the most uncertain first unless rows were named.
-    pub fn choose(&self, run: &Run, dataset: Option<&Dataset>, by: Uncertainty) -> Result<Inputs> {
+    pub fn choose(&self, run: &Run, dataset: Option<&Dataset>, directory: &DataDir, by: Uncertainty) -> Result<Inputs> {
         let task = &run.schema.target.task;
         if self.top == Some(0) {
             bail!(cluekit::Error::setting("top", "is 0; ask for at least one input"));
         }
         if let Some(file) = &self.file {
             let width = run.schema.width();
-            let x = read_rows(file, &run.schema)?;
+            let x = read_rows(file, &run.schema, directory)?;
             let samples = Samples { y: Targets::Classes(vec![0; x.len() / width]), x, width };
             let all = Inputs::new(samples.x.clone(), width)?;
             if self.top.is_none() && self.above.is_none() {

@@ -64,9 +64,8 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
     let mut search = args.search.build(args.method, &run.schema)?;
     search.validate()?;
     args.results.open()?;
-    let directory = args.run.data.as_deref();
-    let dataset = if args.needs_dataset(&search) { Some(run.dataset(directory)?) } else { None };
-    let inputs = args.inputs.choose(&run, dataset.as_ref(), search.accept_by)?;
+    let dataset = if args.needs_dataset(&search) { Some(run.dataset(&args.run.directory())?) } else { None };
+    let inputs = args.inputs.choose(&run, dataset.as_ref(), &args.run.directory(), search.accept_by)?;
     let models = Models::new(&generative, &run.predictor).with_schema(&run.schema);
     let mut bar = Bar::new(quiet);
     let seed = Seed(args.results.seed);

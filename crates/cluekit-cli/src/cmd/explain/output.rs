@@ -7,7 +7,7 @@ use clap::Args;
 use cluekit::data::Schema;
 use cluekit::explanation::Explanation;
 use cluekit::model::store::files::{create_folder, write_whole};
-use cluekit::report::{self, SweepRow, change_list, export, strip};
+use cluekit_report::{SweepRow, change_list, export, frontier_plot, strip};
 use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -111,7 +111,7 @@ fn write_files(folder: &Path, document: &Document, schema: &Schema) -> Result<()
                 distance: three(row.distance),
             })
             .collect();
-        write("sweep.svg", report::frontier_plot(&rows).as_bytes())?;
+        write("sweep.svg", frontier_plot(&rows).as_bytes())?;
     }
     Ok(())
 }

@@ -85,7 +85,7 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     let mappers = args.mappers(&studio, &search, quiet)?;
     mappers.iter().for_each(|(name, fitted)| note_on_trade_off(name, fitted, args.cost.lambda_x));
     let models = studio.models();
-    let inputs = args.inputs.choose(&studio.run, Some(&studio.dataset), search.accept_by)?;
+    let inputs = args.inputs.choose(&studio.run, Some(&studio.dataset), &args.run.directory(), search.accept_by)?;
     let seed = Seed(args.results.seed);
     let train = &studio.dataset.train;
     let background = Background {

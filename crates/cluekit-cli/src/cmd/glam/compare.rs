@@ -9,17 +9,18 @@ use crate::table::{json, table};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::amortise::{Encoded, Fitted, Scheme, Workshop};
+use cluekit::compare::{Contest, Entry, MAPPERS, Mappers, OTHERS};
 use cluekit::data::{Target, Task};
-use cluekit::experiment::contest::{Contest, Entry, MAPPERS, Mappers, OTHERS};
 use cluekit::explanation::{Clue, Label};
 use cluekit::model::store::files::{create_folder, write_whole};
-use cluekit::report::{MethodValues, comparison};
 use cluekit::search::{Background, Search};
 use cluekit::{Error, Seed};
+use cluekit_report::{MethodValues, comparison};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// Shares of the inputs whose figures are listed.
 const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
@@ -121,17 +122,20 @@ pub fn run(args: CompareArgs, quiet: bool) -> Result<ExitCode> {
     let inputs = InputArgs::above(args.uncertain_above, args.top, args.split).choose(
         &studio.run,
         Some(&studio.dataset),
+        &args.run.directory(),
         search.accept_by,
     )?;
     let seed = Seed(args.seed);
     let mappers = args.mappers(&studio, &search, &background, quiet)?;
     let models = studio.models();
+    let begun = Instant::now();
     let contest = Contest {
         models: &models,
         search: &search,
         background: &background,
         inputs: &inputs,
         wants: &|name| args.wants(name),
+        clock: &|| begun.elapsed().as_secs_f64(),
     };
     let entries = contest.entries(&mappers, &mut Bar::new(quiet))?;
     let prepared = search.prepare(&models, &background, &inputs)?;

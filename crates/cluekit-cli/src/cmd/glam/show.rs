@@ -7,15 +7,14 @@ use crate::table::json;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::amortise::{Encoded, Fitted, Fitting, GlobalChange, cheapest_first};
+use cluekit::audit::FeatureShift;
 use cluekit::data::Schema;
 use cluekit::explanation::{Clue, Label};
 use cluekit::measure::{MeanInterval, Outcome, Reach};
 use cluekit::model::store::files::{create_folder, write_whole};
-use cluekit::report::{
-    FeatureShift, TranslationExample, TranslationPicture, shift_table, translation_numbers, translation_picture,
-};
 use cluekit::search::{Background, Inputs, Models, Prepared, Proposal, Search};
 use cluekit::{Error, Seed};
+use cluekit_report::{TranslationExample, TranslationPicture, shift_table, translation_numbers, translation_picture};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write;

@@ -7,7 +7,9 @@
 use super::table::assemble;
 use crate::data::dataset::sha256_hex;
 use crate::data::infer::{Distinct, scaling_of};
-use crate::data::raw::{Format, RawColumn, RawTable, file_name, sheet, text};
+#[cfg(feature = "excel")]
+use crate::data::raw::sheet;
+use crate::data::raw::{Format, RawColumn, RawTable, file_name, text};
 use crate::data::split::Split;
 use crate::data::{Constraints, Dataset, Feature, Kind, Schema, Source, Target, Task};
 use crate::error::{Error, Result};
@@ -103,6 +105,7 @@ fn read_table(path: &Path, stored: Vec<u8>) -> Result<RawTable> {
 }
 
 fn read_text_or_sheet(path: &Path, bytes: Vec<u8>) -> Result<RawTable> {
+    #[cfg(feature = "excel")]
     if Format::of(&bytes) == Format::Workbook {
         let rows = sheet::rows(path, &bytes)?;
         return sheet::table(path, &rows, header_row(rows.get(1).map(|row| row.join(","))));

@@ -2,6 +2,7 @@
 //!
 //! Read from the four IDX files of the original distribution; pixels become v / 255.
 
+use crate::data::catalogue::mnist_names;
 use crate::data::idx::{self, Idx};
 use crate::data::{Constraints, Dataset, Image, Samples, Schema, Source, Target, Targets, Task};
 use crate::error::{Error, Result};
@@ -19,17 +20,11 @@ pub fn load(directory: &Path) -> Result<Dataset> {
     Ok(Dataset { name: "mnist".into(), schema: schema(), train, test, sources, notes: vec![] })
 }
 
-/// The names under which the file `part` (`train-images`), of `dimensions` dimensions, is known; the official first.
-pub(crate) fn names(part: &str, dimensions: u8) -> Vec<String> {
-    let stems = ["-", "."].map(|dot| format!("{part}{dot}idx{dimensions}-ubyte"));
-    stems.iter().flat_map(|stem| [format!("{stem}.gz"), stem.clone()]).collect()
-}
-
 fn find_files(directory: &Path) -> Result<[PathBuf; 4]> {
     let parts = [("train-images", 3), ("train-labels", 1), ("t10k-images", 3), ("t10k-labels", 1)];
     let mut missing = Vec::new();
     let files = parts.map(|(part, dimensions)| {
-        let names = names(part, dimensions);
+        let names = mnist_names(part, dimensions);
         let found = names.iter().map(|name| directory.join(name)).find(|path| path.is_file());
         found.unwrap_or_else(|| {
             missing.push(names[0].clone());

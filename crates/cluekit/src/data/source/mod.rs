@@ -1,19 +1,21 @@
 //! Where data comes from: one file a source, all behind one function, [`load`].
 
+#[cfg(feature = "files")]
 pub mod arrays;
+#[cfg(feature = "files")]
 pub mod credit;
+#[cfg(feature = "files")]
 pub mod mnist;
 pub mod moons;
-pub mod synbols;
+#[cfg(feature = "files")]
 pub mod table;
 
-use super::catalogue::PUBLISHED_SYMBOLS;
-use super::{Dataset, Samples, Schema};
+use super::{Dataset, Image, Samples, Schema};
 use crate::data::DataDir;
 use crate::error::{Error, Result};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Which dataset, and how to read it. Saved in `run.toml`, so that a run finds its data again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,12 +45,39 @@ impl Request {
 }
 
 /// The inputs of another file encoded under `schema`, row after row of [`Schema::width`] numbers; no target is needed.
-pub fn read_rows(path: &Path, schema: &Schema) -> Result<Vec<f32>> {
+pub fn read_rows(path: &Path, schema: &Schema, directory: &DataDir) -> Result<Vec<f32>> {
     match &schema.image {
-        Some(image) if is_hdf5(path) => synbols::read_rows(path, image),
-        Some(image) => arrays::read_rows(path, image),
-        None => table::read_rows(path, schema),
+        Some(image) => match directory.provider_of(&path.to_string_lossy()) {
+            Some(provider) => provider.read_rows(path, image),
+            None => images(path, image),
+        },
+        None => rows(path, schema),
     }
+}
+
+#[cfg(feature = "files")]
+fn images(path: &Path, image: &Image) -> Result<Vec<f32>> {
+    arrays::read_rows(path, image)
+}
+
+#[cfg(feature = "files")]
+fn rows(path: &Path, schema: &Schema) -> Result<Vec<f32>> {
+    table::read_rows(path, schema)
+}
+
+#[cfg(not(feature = "files"))]
+fn images(path: &Path, _: &Image) -> Result<Vec<f32>> {
+    Err(unread(path))
+}
+
+#[cfg(not(feature = "files"))]
+fn rows(path: &Path, _: &Schema) -> Result<Vec<f32>> {
+    Err(unread(path))
+}
+
+#[cfg(not(feature = "files"))]
+fn unread(path: &Path) -> Error {
+    Error::file(path, "cannot be read: this build has no formats of files; switch on the feature `files`")
 }
 
 /// What the name of a file ends in, without capitals.
@@ -56,33 +85,18 @@ fn extension(path: &Path) -> String {
     path.extension().and_then(|end| end.to_str()).unwrap_or("").to_ascii_lowercase()
 }
 
-fn is_hdf5(path: &Path) -> bool {
-    ["h5py", "h5", "hdf5"].contains(&extension(path).as_str())
-}
-
-/// Where the published file of symbols lies.
-fn published_symbols(directory: &DataDir) -> Result<PathBuf> {
-    let path = directory.path_of("synbols").join(PUBLISHED_SYMBOLS);
-    match path.is_file() {
-        true => Ok(path),
-        false => Err(Error::file(&path, "is not there; run `clue data fetch synbols-published`")),
-    }
-}
-
 /// Reads, or makes, the dataset that `request` names.
 ///
 /// `schema` overrides what would be inferred from a user's table: kinds, categories, scaling, units, classes. The
 /// columns of other datasets mean what they mean; there it may only name units, meanings and constraints.
 pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> Result<Dataset> {
-    let path = Path::new(&request.name);
-    let recipe = synbols::recipe(&request.name);
-    let symbols = recipe.is_some() || request.name == "synbols-published" || is_hdf5(path);
-    if request.split.is_some() && !symbols {
+    let provider = directory.provider_of(&request.name);
+    if request.split.is_some() && provider.is_none() {
         let problem = format!("`{}` has no splits to choose from; leave --split away", request.name);
         return Err(Error::setting("split", problem));
     }
     let built_in = |dataset: Dataset| match schema {
-        _ if request.target.is_some() && !request.name.contains('.') && !symbols => Err(Error::setting(
+        _ if request.target.is_some() && !request.name.contains('.') && provider.is_none() => Err(Error::setting(
             "target",
             format!(
                 "`{}` has a target of its own, `{}`; leave --target away",
@@ -97,30 +111,44 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
         Some(given) => given.validate().map(|()| Dataset { schema: given.clone(), ..dataset }),
         None => Ok(dataset),
     };
-    let (name, count) = counted(&request.name);
-    match name {
-        "mnist" => built_in(part(mnist::load(&directory.path_of("mnist"))?, count)?),
-        "credit" => built_in(part(credit::load(&directory.path_of("uci_default_credit"), request.seed)?, count)?),
-        "synbols-published" => {
-            let dataset = synbols::load(&published_symbols(directory)?, request)?;
-            built_in(Dataset { name: request.name.clone(), ..dataset })
+    if let Some(provider) = provider {
+        return built_in(provider.load(request, directory)?);
+    }
+    match counted(&request.name) {
+        ("moons", _) => built_in(moons::make(request.seed)),
+        #[cfg(feature = "files")]
+        ("mnist", count) => built_in(part(mnist::load(&directory.path_of("mnist"))?, count)?),
+        #[cfg(feature = "files")]
+        ("credit", count) => {
+            built_in(part(credit::load(&directory.path_of("uci_default_credit"), request.seed)?, count)?)
         }
-        "moons" => built_in(moons::make(request.seed)),
-        _ => match (recipe, extension(path).as_str()) {
-            (Some(recipe), _) => built_in(synbols::make(&recipe, request)?),
-            (None, "csv" | "tsv" | "gz" | "parquet" | "npy" | "npz") if !path.exists() => {
-                let from = if path.is_absolute() { "" } else { ", seen from the folder that the command is run in" };
-                Err(Error::file(path, format!("is not there{from}; mind how it is written")))
-            }
-            (None, "csv" | "tsv" | "gz" | "parquet") => table::load(path, request, schema),
-            (None, "npy" | "npz") => built_in(arrays::load(path, request)?),
-            _ if is_hdf5(path) => built_in(synbols::load(path, request)?),
-            _ => Err(Error::data(format!(
-                "no dataset is called `{}`; choose synbols, mnist, credit or moons, or give the path of a .csv, \
-                 .parquet, .npy, .npz or .h5py file",
-                request.name
-            ))),
-        },
+        #[cfg(feature = "files")]
+        _ => read(request, schema, built_in),
+        #[cfg(not(feature = "files"))]
+        _ => Err(unread(Path::new(&request.name))),
+    }
+}
+
+/// Reads a file of the user.
+#[cfg(feature = "files")]
+fn read(
+    request: &Request,
+    schema: Option<&Schema>,
+    built_in: impl FnOnce(Dataset) -> Result<Dataset>,
+) -> Result<Dataset> {
+    let path = Path::new(&request.name);
+    match extension(path).as_str() {
+        "csv" | "tsv" | "gz" | "parquet" | "npy" | "npz" if !path.exists() => {
+            let from = if path.is_absolute() { "" } else { ", seen from the folder that the command is run in" };
+            Err(Error::file(path, format!("is not there{from}; mind how it is written")))
+        }
+        "csv" | "tsv" | "gz" | "parquet" => table::load(path, request, schema),
+        "npy" | "npz" => built_in(arrays::load(path, request)?),
+        _ => Err(Error::data(format!(
+            "no dataset is called `{}`; choose synbols, mnist, credit or moons, or give the path of a .csv, .parquet, \
+             .npy, .npz or .h5py file",
+            request.name
+        ))),
     }
 }
 
@@ -130,6 +158,7 @@ fn counted(name: &str) -> (&str, Option<&str>) {
 }
 
 /// The first rows of a dataset, so many in all, in the same proportion to train and to test on.
+#[cfg(feature = "files")]
 fn part(dataset: Dataset, count: Option<&str>) -> Result<Dataset> {
     let Some(text) = count else { return Ok(dataset) };
     let (train, test) = (dataset.train.len(), dataset.test.len());

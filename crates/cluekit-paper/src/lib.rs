@@ -1,0 +1,28 @@
+//! Every table and figure of the paper: a file of settings each, and the studies that carry them out.
+//!
+//! ```text
+//! spec (TOML) ─► laboratory (models, sets of clues) ─► study ─► finding (tables, pictures, checks) ─► record ─► results
+//! ```
+//!
+//! This is the only room with a clock. It opens files of its own: specs that a user brings, and records of what was
+//! found.
+
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "tests that mean exactly this number"))]
+
+mod catalogue;
+mod curves;
+mod finding;
+mod laboratory;
+mod models;
+mod record;
+mod results;
+mod spec;
+mod statistics;
+mod study;
+
+pub use catalogue::{NAMES, built_in};
+pub use finding::{Cell, Check, Finding, Models, Table, Verdict};
+pub use laboratory::{Laboratory, Place, Stage};
+pub use record::Record;
+pub use results::results_page;
+pub use spec::Spec;

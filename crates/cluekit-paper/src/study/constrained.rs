@@ -1,0 +1,105 @@
+//! Why the ball is kept at every step and not only at the end. [Ley2022, App. B, "Constrained vs Unconstrained Search"]
+
+use super::plane::{View, circle, ground, origin, panel, ways};
+use super::{eight, thirty};
+use crate::finding::{Check, Finding, Table};
+use crate::laboratory::{Laboratory, delta_clue};
+use crate::statistics::{figure, mean, over_inputs, percent};
+use cluekit::error::Result;
+use cluekit::explanation::Explanation;
+use cluekit::search::{Background, Delta, LatentBall, Search, Starts};
+use cluekit::seed::Seed;
+use cluekit_plot::Grid;
+use serde::{Deserialize, Serialize};
+
+/// The radii.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constrained {
+    /// Models with two latent dimensions.
+    pub models: String,
+    /// How many of the most uncertain inputs.
+    #[serde(default = "eight")]
+    pub inputs: usize,
+    /// Clues for each.
+    pub count: usize,
+    /// Steps of each search.
+    #[serde(default = "thirty")]
+    pub steps: usize,
+    /// The radius that is shown.
+    pub delta: f32,
+    /// Where starts come from.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl Constrained {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let stage = lab.stage(&self.models)?;
+        let rows = stage.top(self.inputs).to_vec();
+        let bounded = delta_clue(self.delta, self.count, 0.0, self.steps)?;
+        let free = Search {
+            delta: Delta::Fixed(LatentBall::UNBOUNDED),
+            starts: Starts { radius: Some(self.delta), ..Starts::default() },
+            ..bounded.clone()
+        };
+        let sets = [
+            lab.explain(&stage, &bounded, &rows, Seed(self.seed))?,
+            lab.explain(&stage, &free, &rows, Seed(self.seed))?,
+        ];
+        let inside = |found: &[Explanation]| {
+            over_inputs(found, |e| {
+                e.clues.iter().filter(|clue| clue.distance.latent <= self.delta * 1.0001).count() as f64
+                    / e.clues.len() as f64
+            })
+        };
+        // What a user gets who rejects what lies outside.
+        let kept = |found: &[Explanation]| {
+            mean(
+                found
+                    .iter()
+                    .flat_map(|e| &e.clues)
+                    .filter(|c| c.distance.latent <= self.delta * 1.0001)
+                    .map(|c| f64::from(c.uncertainty.total)),
+            )
+        };
+        let [bounded_inside, free_inside] = [kept(&sets[0]), kept(&sets[1])];
+        let mut table = Table::new("searches", &["search", "inside the ball", "H of what lies inside"]);
+        for (name, found) in ["constrained", "unconstrained"].iter().zip(&sets) {
+            table.push(vec![(*name).into(), inside(found).into(), kept(found).into()]);
+        }
+        let first = stage.inputs(&rows[..1])?;
+        let z0 = &sets[0][0].input.z;
+        let ground = ground(&stage, View::around(z0, 2.2 * f64::from(self.delta)))?;
+        let mut panels = Vec::new();
+        let searches = [("Constrained at every step", &bounded), ("Unconstrained", &free)];
+        for ((title, search), found) in searches.into_iter().zip(&sets) {
+            let paths = search.paths(&stage.models(), &Background::default(), &first, Seed(self.seed))?.remove(0);
+            let shown = paths.len().min(20);
+            let plot = ways(panel(title, &ground), &paths[..shown], &found[0].clues[..shown], "clues");
+            panels.push(plot.with(circle(z0, self.delta)).with(origin(z0)));
+        }
+        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+            .check(Check::that(
+                "without the constraint more solutions leave the ball than stay",
+                inside(&sets[1]) < 0.5,
+                format!("{} stay inside", percent(inside(&sets[1]))),
+            ))
+            .check(Check::that(
+                "with it none has to be rejected (by construction)",
+                inside(&sets[0]) > 0.9999,
+                percent(inside(&sets[0])),
+            ))
+            .check(Check::that(
+                "what stays inside is no worse",
+                // Where everything has left the ball, anything inside is better.
+                free_inside.is_nan() || bounded_inside <= free_inside + 0.02,
+                format!("mean H inside {} constrained, {} unconstrained", figure(bounded_inside), figure(free_inside)),
+            ))
+            .table(table)
+            .picture(
+                "figure",
+                Grid::new(format!("Searches in a latent plane, δ = {}", self.delta), 2, panels).to_svg(),
+            ))
+    }
+}

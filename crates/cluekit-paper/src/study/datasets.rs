@@ -1,0 +1,61 @@
+//! Sizes of the datasets. [Ley2022, App. A]
+
+use crate::finding::{Check, Finding, Table};
+use crate::laboratory::Laboratory;
+use cluekit::data::{self, Request};
+use cluekit::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Which datasets, and what the paper says of each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Datasets {
+    /// Their names.
+    pub models: Vec<String>,
+    /// Numbers of rows to train and to test on that the paper prints.
+    #[serde(default)]
+    pub printed: Vec<[usize; 2]>,
+    /// Numbers of features that the paper prints.
+    #[serde(default)]
+    pub dimensions: Vec<usize>,
+}
+
+impl Datasets {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let mut table = Table::new("datasets", &["dataset", "classes", "columns", "features", "train", "test"]);
+        let mut finding = Finding { seeds: vec![0], ..Finding::default() };
+        for (key, given) in [("printed", self.printed.len()), ("dimensions", self.dimensions.len())] {
+            if self.models.len() != given {
+                let problem = format!("has {given} sizes for {} datasets; give one for each", self.models.len());
+                return Err(Error::setting(key, problem));
+            }
+        }
+        for ((name, printed), &dimension) in self.models.iter().zip(&self.printed).zip(&self.dimensions) {
+            let dataset = data::load(&Request::new(name), None, &lab.directory())?;
+            let (train, test) = (dataset.train.len(), dataset.test.len());
+            let schema = &dataset.schema;
+            let features = if schema.image.is_some() { schema.width() } else { schema.features.len() };
+            let classes = schema.target.task.classes().len();
+            table.push(vec![
+                name.as_str().into(),
+                classes.into(),
+                schema.width().into(),
+                features.into(),
+                train.into(),
+                test.into(),
+            ]);
+            finding = finding
+                .check(Check::that(
+                    format!("{name} has {} rows to train and {} to test on", printed[0], printed[1]),
+                    [train, test] == *printed,
+                    format!("{train} and {test}"),
+                ))
+                .check(Check::that(
+                    format!("an input of {name} has {dimension} features"),
+                    features == dimension,
+                    format!("{features}"),
+                ));
+        }
+        Ok(finding.table(table))
+    }
+}

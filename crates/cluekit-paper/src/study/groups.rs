@@ -1,0 +1,103 @@
+//! Which groups one translation can serve: each class, anything to a class, or everything. [Ley2022, "Grouping Uncertainty"]
+
+use super::usual_lambda;
+use crate::finding::{Check, Finding, Table, Verdict};
+use crate::laboratory::Laboratory;
+use crate::statistics::{figure, mean};
+use cluekit::amortise::{Ask, Encoded, LearnFrom, Method, Recipe, Scheme, Workshop, cheapest_first};
+use cluekit::error::Result;
+use cluekit::explanation::Clue;
+use cluekit::search::Background;
+use cluekit::seed::Seed;
+use cluekit_plot::{Axis, Bars, Plot};
+use serde::{Deserialize, Serialize};
+
+/// Which inputs and schemes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Groups {
+    /// The models.
+    pub models: String,
+    /// Test inputs above this uncertainty.
+    pub above: f32,
+    /// λ_x of the cost.
+    #[serde(default = "usual_lambda")]
+    pub lambda_x: f32,
+    /// The most probable classes whose mappers an input of unknown class is given to.
+    pub classes: usize,
+}
+
+/// Up to this factor, a cost is as good as another.
+const AS_GOOD: f64 = 1.05;
+
+impl Groups {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let stage = lab.stage(&self.models)?;
+        let (models, search, background) = (stage.models(), stage.judging(self.lambda_x), Background::default());
+        let [train, validation] = stage.rows(lab.observer())?;
+        let mut workshop =
+            Workshop::new(&models, &search, &background, [train, validation], stage.thresholds(), Seed(0));
+        let inputs = stage.inputs(stage.above(self.above))?;
+        let prepared = search.prepare(&models, &background, &inputs)?;
+        let rows = Encoded::prepared(&prepared, &inputs);
+        let several = Ask::MostProbable(self.classes);
+        let asked = [
+            ("A → A, class known", Scheme::Within, Ask::OwnClass),
+            ("A → A, best of the most probable", Scheme::Within, several.clone()),
+            ("* → A, best of the most probable", Scheme::AnyToClass, several),
+            ("* → *", Scheme::Any, Ask::OwnClass),
+        ]
+        .map(|(name, scheme, ask)| (name, Method::Glam, scheme, ask));
+        let redrawn = ("only redrawn", Method::Reconstruction, Scheme::Any, Ask::OwnClass);
+        let mut table = Table::new("schemes", &["scheme", "mappers", "H", "d", "cost", "certain"]);
+        let mut costs = Vec::new();
+        for (name, method, scheme, ask) in asked.into_iter().chain([redrawn]) {
+            let recipe = Recipe::new(method, LearnFrom::Data);
+            let fitted = workshop.fit(&recipe, &scheme.pairs(stage.classes().len()), lab.observer())?;
+            let mut sets = prepared.certify(&fitted.propose(&models, &rows, &ask, prepared.price(), name)?)?;
+            cheapest_first(&mut sets);
+            let clues: Vec<&Clue> = sets.iter().filter_map(|set| set.first()).collect();
+            let average = |of: &dyn Fn(&Clue) -> f64| mean(clues.iter().map(|clue| of(clue)));
+            let cost = average(&|clue| f64::from(clue.cost));
+            let numbers = [
+                average(&|c| f64::from(c.uncertainty.total)),
+                average(&|c| f64::from(c.distance.input)),
+                cost,
+                average(&|c| f64::from(u8::from(c.accepted))),
+            ];
+            table.push([vec![name.into(), fitted.fittings.len().into()], numbers.map(Into::into).to_vec()].concat());
+            costs.push((name, cost));
+        }
+        let [known, probable, towards, any, redrawn] = [0, 1, 2, 3, 4].map(|place: usize| costs[place].1);
+        let plot = Plot::new(
+            "One translation for which group?",
+            Axis::new("").names(costs.iter().map(|(name, _)| (*name).to_owned()).collect()),
+            Axis::new("mean cost H + λ d"),
+        )
+        .with(Bars::at_names(&costs.iter().map(|(_, cost)| *cost).collect::<Vec<_>>()))
+        .sized(640.0, 420.0);
+        Ok(Finding { seeds: vec![0], ..Finding::default() }
+            .check(Check::that(
+                "a translation for each class is better than none",
+                known < redrawn,
+                format!("cost {} against {} of what is only redrawn", figure(known), figure(redrawn)),
+            ))
+            .check(Check::that(
+                "one translation for everything is worse than one for each class",
+                any > AS_GOOD * known,
+                format!("cost {} against {}", figure(any), figure(known)),
+            ))
+            .check(Check::new(
+                "where the class is unknown, the best of several mappers serves",
+                Verdict::of([probable, towards].map(|cost| Verdict::from_bool(cost <= AS_GOOD * known))),
+                format!(
+                    "cost {} within classes and {} from anything, against {} where the class is known",
+                    figure(probable),
+                    figure(towards),
+                    figure(known)
+                ),
+            ))
+            .table(table)
+            .picture("figure", plot.to_svg()))
+    }
+}

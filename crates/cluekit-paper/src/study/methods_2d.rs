@@ -1,0 +1,142 @@
+//! All four methods in a latent plane: the paper's first figure, on real models. [Ley2022, Fig. 1]
+
+use super::plane::{View, circle, dots, ground, origin, panel, point, ways};
+use super::thirty;
+use crate::finding::{Check, Finding, Table};
+use crate::laboratory::{Laboratory, delta_clue};
+use crate::statistics::{figure, mean};
+use cluekit::amortise::{Encoded, LearnFrom, Mapper, Method, Pair, Recipe, Workshop};
+use cluekit::error::Result;
+use cluekit::search::{Background, Convergence, DiversityTerm, Proposal, Search, Weighted};
+use cluekit::seed::Seed;
+use cluekit_plot::{Grid, Line, palette};
+use serde::{Deserialize, Serialize};
+
+/// Inputs that GLAM-CLUE is shown with at the most.
+const MOST_MAPPED: usize = 12;
+
+/// The input and the ball.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Methods2d {
+    /// Models with two latent dimensions.
+    pub models: String,
+    /// Which of the most uncertain inputs, from 0.
+    pub rank: usize,
+    /// Clues of δ-CLUE and ∇-CLUE.
+    pub count: usize,
+    /// Steps of each search.
+    #[serde(default = "thirty")]
+    pub steps: usize,
+    /// The radius.
+    pub delta: f32,
+    /// λ_D.
+    pub diversity: f32,
+    /// Where starts come from.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl Methods2d {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let stage = lab.stage(&self.models)?;
+        let rank = self.rank.min(stage.ranked.len() - 1);
+        let rows = &stage.ranked[rank..=rank];
+        let (models, inputs, seed) = (stage.models(), stage.inputs(rows)?, Seed(self.seed));
+        let clue = Search { convergence: Convergence::never_before(self.steps), ..Search::clue() };
+        let delta = delta_clue(self.delta, self.count, 0.0, self.steps)?;
+        let mut nabla = delta.clone();
+        nabla.objective.diversity = Some(Weighted(self.diversity, DiversityTerm::default()));
+        let background = Background::default();
+        let z0 = clue.prepare(&models, &background, &inputs)?.z(0).to_vec();
+        let view = View::around(&z0, 2.0 * f64::from(self.delta));
+        let ground = ground(&stage, view)?;
+        let mut panels = Vec::new();
+        let mut table = Table::new("methods", &["method", "H mean", "d mean", "distance between codes"]);
+        let (mut outcomes, mut redrawn) = (Vec::new(), f64::NAN);
+        for (title, search) in [
+            ("CLUE: one way, free to go anywhere", &clue),
+            ("δ-CLUE: many, within a ball", &delta),
+            ("∇-CLUE: held apart", &nabla),
+        ] {
+            let paths = search.paths(&models, &background, &inputs, seed)?.remove(0);
+            let found = lab.explain(&stage, search, rows, seed)?;
+            let mut plot = ways(panel(title, &ground), &paths, &found[0].clues, "clues").with(origin(&z0));
+            if search.delta == delta.delta {
+                plot = plot.with(circle(&z0, self.delta));
+            }
+            panels.push(plot);
+            let of = |of: fn(&cluekit::explanation::Clue) -> f32| {
+                mean(found[0].clues.iter().map(|clue| f64::from(of(clue))))
+            };
+            let (h, d, spread) = (of(|c| c.uncertainty.total), of(|c| c.distance.input), found[0].diversity.apd.z);
+            outcomes.push((h, spread, found[0].modes.len()));
+            redrawn = f64::from(found[0].reconstruction.uncertainty.total);
+            table.push(vec![title.into(), h.into(), d.into(), spread.into()]);
+        }
+        // GLAM-CLUE: one translation for uncertain inputs of the same class.
+        let class = stage.target(rows[0]).unwrap_or_default();
+        let judging = stage.judging(0.0);
+        let [train, validation] = stage.rows(lab.observer())?;
+        let mut workshop = Workshop::new(&models, &judging, &background, [train, validation], stage.thresholds(), seed);
+        let fitted = workshop.fit(
+            &Recipe::new(Method::Glam, LearnFrom::Data),
+            &[Pair::of_classes(Some(class), Some(class))],
+            lab.observer(),
+        )?;
+        let same: Vec<usize> =
+            stage.ranked.iter().copied().filter(|&row| stage.target(row) == Some(class)).take(MOST_MAPPED).collect();
+        let group = stage.inputs(&same)?;
+        let prepared = judging.prepare(&models, &background, &group)?;
+        let encoded = Encoded::prepared(&prepared, &group);
+        let mapper: &Mapper = &fitted.fittings[0].mapper;
+        let proposals = mapper.propose(&models, &encoded, "glam", prepared.price())?;
+        let mapped = prepared.certify(&proposals)?;
+        let itself = |row| vec![Proposal { z: prepared.z(row).to_vec(), x: None, mapper: "none".into() }];
+        let unmapped = prepared.certify(&(0..encoded.len()).map(itself).collect::<Vec<_>>())?;
+        let [h_mapped, h_unmapped] =
+            [mapped, unmapped].map(|sets| mean(sets.iter().flatten().map(|clue| f64::from(clue.uncertainty.total))));
+        let mut plot = panel(&format!("GLAM-CLUE: one translation for uncertain {}s", stage.classes()[class]), &ground);
+        let mut ends = Vec::new();
+        for (row, set) in proposals.iter().enumerate() {
+            let points = vec![point(encoded.z(row)), point(&set[0].z)];
+            ends.push(points[1]);
+            plot = plot.with(Line { points, colour: Some(palette(0)), ..Line::default() });
+        }
+        panels.push(plot.with(dots(ends, palette(0), "after the translation")));
+        let [one, many, held] = [&outcomes[0], &outcomes[1], &outcomes[2]];
+        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+            .check(Check::that(
+                "CLUE goes downhill",
+                one.0 < redrawn,
+                format!("H {} → {}, from what is only redrawn", figure(redrawn), figure(one.0)),
+            ))
+            .check(Check::that(
+                "so does δ-CLUE within its ball",
+                many.0 < redrawn,
+                format!("H {} → {} on average", figure(redrawn), figure(many.0)),
+            ))
+            .check(Check::that(
+                "δ-CLUE ends in several places, and in the same ones again and again",
+                (2..self.count).contains(&many.2),
+                format!("{} clues in {} modes", self.count, many.2),
+            ))
+            .check(Check::that(
+                "∇-CLUE's clues lie farther apart than δ-CLUE's",
+                held.1 > many.1,
+                format!("mean distance between codes {} against {}", figure(held.1), figure(many.1)),
+            ))
+            .check(Check::that(
+                "GLAM-CLUE makes a group more certain without a descent",
+                h_mapped < h_unmapped,
+                format!(
+                    "H {} → {} on average of {} inputs, from what is only redrawn",
+                    figure(h_unmapped),
+                    figure(h_mapped),
+                    encoded.len()
+                ),
+            ))
+            .table(table)
+            .picture("figure", Grid::new("The four methods in a latent plane", 2, panels).to_svg()))
+    }
+}

@@ -1,0 +1,116 @@
+//! How much depends on the seed of the models: trained anew, searched anew, compared anew. [Ley2022, "Future Work"]
+
+use super::glam::Outcome;
+use super::seeds::Series;
+use super::{eight, thirty, usual_lambda};
+use crate::finding::{Check, Finding, Verdict};
+use crate::laboratory::{Laboratory, delta_clue};
+use crate::statistics::{figure, over_inputs, spread_over_inputs};
+use cluekit::error::Result;
+use cluekit::search::{DiversityTerm, Weighted};
+use cluekit::seed::Seed;
+use serde::{Deserialize, Serialize};
+
+/// Models that differ in their seed alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelSeeds {
+    /// The models.
+    pub models: Vec<String>,
+    /// How many of the most uncertain inputs.
+    #[serde(default = "eight")]
+    pub inputs: usize,
+    /// Clues for each.
+    pub count: usize,
+    /// Steps of each search.
+    #[serde(default = "thirty")]
+    pub steps: usize,
+    /// δ = r.
+    pub delta: f32,
+    /// λ_D of ∇-CLUE.
+    pub diversity: f32,
+    /// Methods that are compared.
+    pub methods: Vec<String>,
+    /// Test inputs above this uncertainty, for the comparison.
+    pub above: f32,
+    /// λ_x of the cost.
+    #[serde(default = "usual_lambda")]
+    pub lambda_x: f32,
+}
+
+impl ModelSeeds {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let mut rows: Vec<Vec<(String, String, f64)>> = Vec::new();
+        let mut seeds = Vec::new();
+        for name in &self.models {
+            let stage = lab.stage(name)?;
+            seeds.push(stage.studio.run.record.seed.0);
+            let mut row = Vec::new();
+            for (method, weight) in [("δ-CLUE", 0.0), ("∇-CLUE", self.diversity)] {
+                let mut search = delta_clue(self.delta, self.count, 0.0, self.steps)?;
+                if weight > 0.0 {
+                    search.objective.diversity = Some(Weighted(weight, DiversityTerm::default()));
+                }
+                let found = lab.explain(&stage, &search, stage.top(self.inputs), Seed(0))?;
+                let apd = over_inputs(&found, |e| e.diversity.apd.z);
+                row.push((method.into(), "APD in z".to_owned(), apd));
+                row.push((
+                    method.into(),
+                    "mean H".to_owned(),
+                    spread_over_inputs(&found, |clue| clue.uncertainty.total)[1],
+                ));
+            }
+            let entries = lab.contest(&stage, &self.methods, self.above, self.lambda_x)?;
+            for entry in entries.iter() {
+                let outcome = Outcome::of(entry, &stage, stage.above(self.above), self.lambda_x, &|_| true);
+                row.push((entry.method.clone(), "cost".to_owned(), outcome.means()[2]));
+            }
+            rows.push(row);
+        }
+        let series: Vec<Series> = (0..rows[0].len())
+            .map(|place| {
+                let (method, quantity, _) = rows[0][place].clone();
+                Series { method, quantity, values: rows.iter().map(|row| row[place].2).collect() }
+            })
+            .collect();
+        let of =
+            |method: &str, quantity: &str| series.iter().find(|one| one.method == method && one.quantity == quantity);
+        let ahead = |a: Option<&Series>, b: Option<&Series>, less: bool| {
+            let pairs: Vec<(f64, f64)> = a
+                .into_iter()
+                .zip(b)
+                .flat_map(|(a, b)| a.values.iter().copied().zip(b.values.iter().copied()))
+                .collect();
+            (pairs.iter().filter(|(a, b)| if less { a < b } else { a > b }).count(), pairs.len())
+        };
+        let (diverse, all) = ahead(of("∇-CLUE", "APD in z"), of("δ-CLUE", "APD in z"), false);
+        let mut checks = vec![Check::new(
+            "∇-CLUE is more diverse than δ-CLUE, whatever the seed of the models",
+            Verdict::of_share(diverse, all),
+            format!("for {diverse} of {all} trainings"),
+        )];
+        for baseline in ["input-dbm", "latent-dbm", "input-nn", "latent-nn"] {
+            if let (Some(glam), Some(other)) = (of("glam-3", "cost"), of(baseline, "cost")) {
+                let (cheaper, all) = ahead(Some(glam), Some(other), true);
+                let (a, b) = (glam.interval(), other.interval());
+                checks.push(Check::new(
+                    format!("GLAM 3 costs less than {baseline}, whatever the seed of the models"),
+                    Verdict::of_share(cheaper, all),
+                    format!(
+                        "for {cheaper} of {all} trainings; cost {} ({} to {}) against {} ({} to {})",
+                        figure(a.mean),
+                        figure(a.low),
+                        figure(a.high),
+                        figure(b.mean),
+                        figure(b.low),
+                        figure(b.high)
+                    ),
+                ));
+            }
+        }
+        Ok(Finding { seeds, ..Finding::default() }
+            .checks(checks)
+            .table(Series::table(&series))
+            .picture("figure", Series::picture("Every training, and the 95 % interval of the mean", &series)))
+    }
+}

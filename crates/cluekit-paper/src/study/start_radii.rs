@@ -1,0 +1,126 @@
+//! How far from the input random starts lie, and what becomes of searches from them. [Ley2022, App. B, S1, S3, S4]
+
+use super::{eight, thirty};
+use crate::curves::{Curve, panel};
+use crate::finding::{Cell, Check, Finding, Table};
+use crate::laboratory::{Laboratory, delta_clue};
+use crate::statistics::{distinct_labels, figure, mean, over_inputs, spread_over_inputs};
+use cluekit::error::Result;
+use cluekit::model::Generative;
+use cluekit::search::{InitScheme, Starts};
+use cluekit::seed::Seed;
+use cluekit_plot::{Axis, Grid};
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+
+/// Bins of a histogram of radii.
+const BINS: usize = 40;
+/// As a share of r, where the histogram ends.
+const WIDEST: f64 = 2.0;
+/// What the first CLUE paper begins with; here it is shown, but no search begins with it.
+const NOISE: &str = "N(0, 1) in each dimension";
+
+/// The schemes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StartRadii {
+    /// The models.
+    pub models: String,
+    /// How many of the most uncertain inputs.
+    #[serde(default = "eight")]
+    pub inputs: usize,
+    /// Starts for each.
+    pub count: usize,
+    /// Steps of each search.
+    #[serde(default = "thirty")]
+    pub steps: usize,
+    /// δ = r.
+    pub delta: f32,
+    /// The schemes.
+    pub schemes: Vec<InitScheme>,
+    /// Where starts come from.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl StartRadii {
+    /// How far normal noise in every dimension leads, as a share of r.
+    fn noise(&self, latent: usize) -> Vec<f64> {
+        let mut rng = Seed(self.seed).stream("start radii: noise");
+        let radius = |_| {
+            let squares: f64 = StandardNormal.sample_iter(&mut rng).take(latent).map(|v: f64| v * v).sum();
+            squares.sqrt() / f64::from(self.delta)
+        };
+        (0..self.inputs * self.count).map(radius).collect()
+    }
+
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let stage = lab.stage(&self.models)?;
+        let mut table = Table::new("starts", &["scheme", "mean radius / r", "H least", "H mean", "d mean", "labels"]);
+        let mut curves = Vec::new();
+        let mut figures = Vec::new();
+        for &scheme in &self.schemes {
+            let mut search = |steps: usize| {
+                let mut search = delta_clue(self.delta, self.count, 0.0, steps)?;
+                search.starts = Starts { schemes: vec![scheme], ..Starts::default() };
+                lab.explain(&stage, &search, stage.top(self.inputs), Seed(self.seed))
+            };
+            let (starts, ends) = (search(0)?, search(self.steps)?);
+            let radii: Vec<f64> =
+                starts.iter().flat_map(|e| &e.clues).map(|clue| f64::from(clue.distance.latent / self.delta)).collect();
+            let [least, h, _] = spread_over_inputs(&ends, |clue| clue.uncertainty.total);
+            let [_, d, _] = spread_over_inputs(&ends, |clue| clue.distance.input);
+            let labels = over_inputs(&ends, |e| distinct_labels(&e.clues) as f64);
+            let radius = mean(radii.iter().copied());
+            table.push([vec![scheme.name().into()], [radius, least, h, d, labels].map(Into::into).to_vec()].concat());
+            figures.push((scheme, radius));
+            curves.push(histogram(scheme.name(), &radii));
+        }
+        let latent = stage.studio.generative.latent() as f64;
+        let of = |scheme: InitScheme| figures.iter().find(|(s, _)| *s == scheme);
+        let mut checks = Vec::new();
+        if let Some((_, radius)) = of(InitScheme::RandomRadius) {
+            let holds = (radius - 0.5).abs() < 0.05;
+            checks.push(Check::that("S1 begins at half of r on average", holds, format!("{} r", figure(*radius))));
+        }
+        if let Some((_, radius)) = of(InitScheme::UniformBall) {
+            let expected = latent / (latent + 1.0);
+            let says = format!("S4 begins near the surface: at m / (m + 1) = {} of r", figure(expected));
+            checks.push(Check::that(says, (radius - expected).abs() < 0.02, format!("{} r", figure(*radius))));
+        }
+        let noise = self.noise(stage.studio.generative.latent());
+        let radius = mean(noise.iter().copied()) * f64::from(self.delta);
+        table.push(vec![NOISE.into(), (radius / f64::from(self.delta)).into(), gap(), gap(), gap(), gap()]);
+        curves.push(histogram(NOISE, &noise));
+        checks.push(Check::that(
+            "noise in each dimension begins at about √m, whatever r is",
+            (radius - latent.sqrt()).abs() < 0.05 * latent.sqrt(),
+            format!("{} = {} r", figure(radius), figure(radius / f64::from(self.delta))),
+        ));
+        let title = format!("Where random starts lie in {latent} dimensions");
+        let plot = panel(
+            &title,
+            Axis::new("distance from z₀, as a share of r"),
+            Axis::new("share of the starts").percent(),
+            curves,
+        );
+        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+            .checks(checks)
+            .table(table)
+            .picture("figure", Grid::new("", 1, vec![plot.sized(680.0, 420.0)]).to_svg()))
+    }
+}
+
+/// No search begins there, so there is nothing to say of its clues.
+fn gap() -> Cell {
+    Cell::Number(None)
+}
+
+/// The shares of radii, some of which may lie beyond r.
+fn histogram(name: &str, radii: &[f64]) -> Curve {
+    let width = WIDEST / BINS as f64;
+    let mut counts = [0.0; BINS];
+    radii.iter().for_each(|radius| counts[((radius / width) as usize).min(BINS - 1)] += 1.0 / radii.len() as f64);
+    let middles: Vec<f64> = (0..BINS).map(|bin| (bin as f64 + 0.5) * width).collect();
+    Curve::new(name, &middles, counts)
+}

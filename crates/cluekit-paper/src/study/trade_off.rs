@@ -1,0 +1,263 @@
+//! For one uncertain input, how far each label is away, and how certain it gets on the way. [Ley2022, Fig. 2, App. B]
+
+use super::{eight, thirty};
+use crate::curves::{Curve, panel};
+use crate::finding::{Check, Finding, Table, Verdict};
+use crate::laboratory::{Laboratory, Stage, delta_clue};
+use crate::statistics::{all_follow, class, figure, rank_correlation};
+use cluekit::error::Result;
+use cluekit::explanation::{Clue, Explanation, Label};
+use cluekit::seed::Seed;
+use cluekit_plot::Axis;
+use cluekit_report::{Content, Tile, TileRow, Tiles, tiles};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Two labels have an order if it is the same at this share of the radii.
+const SAME_ORDER: f64 = 0.9;
+/// Labels can be ranked if this share of their pairs has an order.
+const RANKED: f64 = 0.9;
+/// Radii at which a label, or two of them, must be found to say anything.
+const LEAST_RADII: usize = 3;
+
+/// Radii, and how many labels are shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TradeOff {
+    /// The models.
+    pub models: String,
+    /// How many of the most uncertain inputs are looked at; the one with the most labels is shown.
+    #[serde(default = "eight")]
+    pub inputs: usize,
+    /// Clues at each radius.
+    pub count: usize,
+    /// Steps of each search.
+    #[serde(default = "thirty")]
+    pub steps: usize,
+    /// The radii.
+    pub deltas: Vec<f32>,
+    /// Weight of distance.
+    pub lambda_x: f32,
+    /// Labels that are shown.
+    pub labels: usize,
+    /// What the claim comes down to.
+    pub expect: Vec<Expectation>,
+    /// Where starts come from.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// What should be so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expectation {
+    /// For each label, less uncertainty costs distance, and δ decides how much of both.
+    DeltaTrades,
+    /// An input can become certain as one of several labels.
+    SeveralLabels,
+    /// Of two labels the same one is cheaper at almost every radius.
+    LabelsAreRanked,
+}
+
+/// For one label, the cheapest clue at each radius.
+struct Way {
+    label: usize,
+    clues: Vec<(f32, Clue)>,
+}
+
+impl Way {
+    fn is_long(&self) -> bool {
+        self.clues.len() >= LEAST_RADII
+    }
+
+    fn column(&self, of: fn(&(f32, Clue)) -> f32) -> Vec<f64> {
+        self.clues.iter().map(|found| f64::from(of(found))).collect()
+    }
+
+    /// How two of δ, H and d go together.
+    fn correlation(&self, a: fn(&(f32, Clue)) -> f32, b: fn(&(f32, Clue)) -> f32) -> f64 {
+        rank_correlation(&self.column(a), &self.column(b))
+    }
+
+    /// The costs by radius.
+    fn costs(&self) -> Vec<(f32, f32)> {
+        self.clues.iter().map(|(delta, clue)| (*delta, clue.cost)).collect()
+    }
+}
+
+impl TradeOff {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+        let stage = lab.stage(&self.models)?;
+        let rows = stage.top(self.inputs).to_vec();
+        let mut sets: Vec<Arc<Vec<Explanation>>> = Vec::new();
+        for &delta in &self.deltas {
+            let search = delta_clue(delta, self.count, self.lambda_x, self.steps)?;
+            sets.push(lab.explain(&stage, &search, &rows, Seed(self.seed))?);
+        }
+        let ways: Vec<Vec<Way>> = (0..rows.len()).map(|input| self.ways(&stage, &sets, input)).collect();
+        let long = |way: &&Way| way.is_long();
+        let shown = (0..ways.len()).max_by_key(|&i| (ways[i].iter().filter(long).count(), rows.len() - i)).unwrap_or(0);
+        let mut kept: Vec<&Way> = ways[shown].iter().filter(long).collect();
+        let cheapest = |way: &Way| way.clues.iter().map(|(_, clue)| clue.cost).fold(f32::INFINITY, f32::min);
+        kept.sort_by(|a, b| cheapest(a).total_cmp(&cheapest(b)));
+        kept.truncate(self.labels);
+        let finding = Finding { seeds: vec![self.seed], ..Finding::default() }
+            .checks(self.expect.iter().flat_map(|expectation| expectation.checks(&ways)))
+            .table(self.table(&stage, &rows, &ways))
+            .picture("curves", self.curves(&stage, rows[shown], &kept));
+        let input = &sets[0][shown];
+        match &stage.studio.run.schema.image {
+            Some(_) => Ok(finding.picture("figure", self.picture(&stage, input, &kept)?)),
+            None => Ok(finding),
+        }
+    }
+
+    fn ways(&self, stage: &Stage, sets: &[Arc<Vec<Explanation>>], input: usize) -> Vec<Way> {
+        let of_label = |label: usize| {
+            let at = |(set, &delta): (&Arc<Vec<Explanation>>, &f32)| {
+                let members = set[input].clues.iter().filter(|clue| clue.label == Label::Class(label));
+                let least = members.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
+                Some((delta, least.clone()))
+            };
+            Way { label, clues: sets.iter().zip(&self.deltas).filter_map(at).collect() }
+        };
+        (0..stage.classes().len()).map(of_label).filter(|way| !way.clues.is_empty()).collect()
+    }
+
+    fn table(&self, stage: &Stage, rows: &[usize], ways: &[Vec<Way>]) -> Table {
+        let mut table = Table::new("ways", &["input", "label", "delta", "H", "d", "cost"]);
+        for (row, ways) in rows.iter().zip(ways) {
+            for way in ways {
+                for (delta, clue) in &way.clues {
+                    let label = stage.classes()[way.label].as_str();
+                    let numbers = [*delta, clue.uncertainty.total, clue.distance.input, clue.cost];
+                    table.push([vec![(*row).into(), label.into()], numbers.map(Into::into).to_vec()].concat());
+                }
+            }
+        }
+        table
+    }
+
+    fn curves(&self, stage: &Stage, row: usize, ways: &[&Way]) -> String {
+        let curve = |way: &&Way| {
+            let mut points: Vec<(f64, f64)> = way
+                .clues
+                .iter()
+                .map(|(_, clue)| (f64::from(clue.distance.input), f64::from(clue.uncertainty.total)))
+                .collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Curve { points, ..Curve::new(format!("label {}", stage.classes()[way.label]), &[], []) }
+        };
+        let title = format!(
+            "Input {row}: uncertainty against distance, for δ from {} to {}",
+            self.deltas[0],
+            self.deltas[self.deltas.len() - 1]
+        );
+        let before = figure(f64::from(stage.predictions[row].uncertainty.total));
+        panel(&title, Axis::new("distance d"), Axis::new("uncertainty H (nats)"), ways.iter().map(curve).collect())
+            .captioned(format!("Of the clues with each label, the cheapest at each δ. The input has H {before}."))
+            .sized(640.0, 400.0)
+            .to_svg()
+    }
+
+    fn picture(&self, stage: &Stage, input: &Explanation, ways: &[&Way]) -> Result<String> {
+        let image = stage.image()?;
+        let name = |class: Option<usize>| class.map_or("–".into(), |class| stage.classes()[class].clone());
+        let original = Tile::picture(&input.input.x)
+            .above("input")
+            .below(format!("says {}", name(class(input.input.label))))
+            .below(format!("H {:.2}", input.input.uncertainty.total));
+        let row = |(place, way): (usize, &&Way)| {
+            let first = if place == 0 { original.clone() } else { Tile::new(Content::Nothing) };
+            let at = |delta: &f32| {
+                let found = way.clues.iter().find(|(d, _)| d.total_cmp(delta).is_eq());
+                found.map_or(Tile::new(Content::Nothing), |(delta, clue)| {
+                    Tile::picture(&clue.x)
+                        .above(format!("δ {delta}"))
+                        .below(format!("H {:.2}", clue.uncertainty.total))
+                        .below(format!("d {:.1}", clue.distance.input))
+                })
+            };
+            let tiles = std::iter::once(first).chain(self.deltas.iter().map(at)).collect();
+            TileRow { name: format!("→ {}", stage.classes()[way.label]), tiles }
+        };
+        let title = format!("Less uncertainty for more distance: input {}", input.input.index);
+        let caption = "Each row is one label that δ-CLUE finds; its cheapest clue as the ball grows.";
+        let rows = ways.iter().enumerate().map(row).collect();
+        Ok(tiles(&Tiles { title: &title, caption, side: 72.0, rows }, image))
+    }
+}
+
+/// Of two labels' costs by radius, the share of the radii at which the same one is cheaper; nothing if few have both.
+fn same_order(a: &[(f32, f32)], b: &[(f32, f32)]) -> Option<f64> {
+    let of_b = |delta: f32| b.iter().find(|(at, _)| at.total_cmp(&delta).is_eq()).map(|(_, cost)| *cost);
+    let cheaper: Vec<bool> = a.iter().filter_map(|(delta, cost)| Some(*cost < of_b(*delta)?)).collect();
+    let share = cheaper.iter().filter(|cheaper| **cheaper).count() as f64 / cheaper.len() as f64;
+    (cheaper.len() >= LEAST_RADII).then_some(share.max(1.0 - share))
+}
+
+impl Expectation {
+    fn checks(self, ways: &[Vec<Way>]) -> Vec<Check> {
+        match self {
+            Self::DeltaTrades => {
+                let all: Vec<&Way> = ways.iter().flatten().filter(|way| way.is_long()).collect();
+                let check = |says: &str, of: &dyn Fn(&Way) -> f64| {
+                    let correlations: Vec<f64> = all.iter().map(|way| of(way)).collect();
+                    let (verdict, figures) = all_follow(&correlations, 0);
+                    Check::new(says, verdict, format!("{figures} labels of {} inputs", ways.len()))
+                };
+                vec![
+                    check("for each label, uncertainty falls as δ grows", &|way| {
+                        way.correlation(|(delta, _)| -delta, |(_, clue)| clue.uncertainty.total)
+                    }),
+                    check("and the distance grows", &|way| {
+                        way.correlation(|(delta, _)| *delta, |(_, clue)| clue.distance.input)
+                    }),
+                ]
+            }
+            Self::SeveralLabels => {
+                let several = ways.iter().filter(|ways| ways.len() > 1).count();
+                vec![Check::new(
+                    "one uncertain input leads to several labels",
+                    Verdict::of_share(several, ways.len()),
+                    format!("{several} of {} inputs", ways.len()),
+                )]
+            }
+            Self::LabelsAreRanked => {
+                let pairs = |ways: &[Way]| -> Vec<f64> {
+                    let of_one = |(place, way): (usize, &Way)| {
+                        let later = ways[place + 1..].iter();
+                        later.filter_map(|other| same_order(&way.costs(), &other.costs())).collect::<Vec<_>>()
+                    };
+                    ways.iter().enumerate().flat_map(of_one).collect()
+                };
+                let orders: Vec<f64> = ways.iter().flat_map(|ways| pairs(ways)).collect();
+                let same = orders.iter().filter(|&&share| share >= SAME_ORDER).count();
+                let share = same as f64 / orders.len() as f64;
+                vec![Check::new(
+                    "of two labels, the same one is cheaper at almost every radius",
+                    match () {
+                        () if share >= RANKED => Verdict::Held,
+                        () if share >= 0.5 => Verdict::HeldPartly,
+                        () => Verdict::DidNotHold,
+                    },
+                    format!("for {same} of {} pairs of labels", orders.len()),
+                )]
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_have_an_order_if_the_same_one_is_cheaper_at_most_radii() {
+        let costs = |costs: &[f32]| costs.iter().enumerate().map(|(i, &cost)| (i as f32, cost)).collect::<Vec<_>>();
+        let cheap = costs(&[1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(same_order(&cheap, &costs(&[2.0, 2.0, 2.0, 0.5])), Some(0.75));
+        assert_eq!(same_order(&costs(&[2.0, 2.0, 2.0, 0.5]), &cheap), Some(0.75));
+        assert_eq!(same_order(&cheap, &costs(&[2.0, 2.0])), None, "two radii say nothing");
+    }
+}

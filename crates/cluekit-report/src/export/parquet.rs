@@ -1,0 +1,224 @@
+//! A Parquet table: each input and each of its clues is a row, in the data's own units.
+//!
+//! `input` and `clue` say which row it is. The input itself comes first; it has no `clue`, and nothing where a value
+//! has no meaning for it. The features of a table follow under their own names; pixels are left to
+//! [`npz`](super::npz()).
+
+use super::check_width;
+use super::columns::{Cells, Column, written};
+use cluekit::data::{Kind, Schema, Value};
+use cluekit::error::{Error, Result};
+use cluekit::explanation::{Clue, Explanation, Label, Plausibility};
+use cluekit::prediction::Amounts;
+use cluekit::wording;
+
+/// All explanations as the bytes of one Parquet file.
+pub fn parquet(explanations: &[Explanation], schema: &Schema) -> Result<Vec<u8>> {
+    let rows: Vec<Row> = explanations.iter().flat_map(rows).collect();
+    let mut columns = own_columns(&rows, schema);
+    if schema.image.is_none() {
+        let features = feature_columns(&rows, schema, &columns)?;
+        columns.extend(features);
+    }
+    written(&columns).map_err(|error| Error::data(format!("the table cannot be written as Parquet: {error}")))
+}
+
+/// An input, or one of its clues.
+struct Row<'a> {
+    input: usize,
+    label: Label,
+    uncertainty: Amounts,
+    x: &'a [f32],
+    /// With its position.
+    clue: Option<(usize, &'a Clue)>,
+}
+
+impl Row<'_> {
+    fn plausibility(&self) -> Option<Plausibility> {
+        self.clue.and_then(|(_, clue)| clue.plausibility)
+    }
+
+    fn of_clue(&self, value: fn(&Clue) -> f32) -> Option<f64> {
+        self.clue.map(|(_, clue)| f64::from(value(clue)))
+    }
+}
+
+fn rows(explanation: &Explanation) -> Vec<Row<'_>> {
+    let input = &explanation.input;
+    let mut rows =
+        vec![Row { input: input.index, label: input.label, uncertainty: input.uncertainty, x: &input.x, clue: None }];
+    rows.extend(explanation.clues.iter().enumerate().map(|(position, clue)| Row {
+        input: input.index,
+        label: clue.label,
+        uncertainty: clue.uncertainty,
+        x: &clue.x,
+        clue: Some((position, clue)),
+    }));
+    rows
+}
+
+/// The columns that every table has.
+fn own_columns(rows: &[Row], schema: &Schema) -> Vec<Column> {
+    let column = |name: &str, cells| Column { name: name.to_owned(), cells };
+    let numbers = |name, value: fn(&Row) -> Option<f64>| column(name, Cells::Numbers(rows.iter().map(value).collect()));
+    let accepted = rows.iter().map(|row| row.clue.map(|(_, clue)| clue.accepted));
+    let reason = rows.iter().map(|row| row.clue.and_then(|(_, clue)| clue.reason.clone()));
+    vec![
+        column("input", Cells::Whole(rows.iter().map(|row| Some(row.input as i64)).collect())),
+        column("clue", Cells::Short(rows.iter().map(|row| row.clue.map(|(position, _)| position as i32)).collect())),
+        column("label", labels(rows, schema)),
+        numbers("total", |row| Some(row.uncertainty.total.into())),
+        numbers("aleatoric", |row| Some(row.uncertainty.aleatoric.into())),
+        numbers("epistemic", |row| Some(row.uncertainty.epistemic.into())),
+        numbers("input_distance", |row| row.of_clue(|clue| clue.distance.input)),
+        numbers("latent_distance", |row| row.of_clue(|clue| clue.distance.latent)),
+        numbers("cost", |row| row.of_clue(|clue| clue.cost)),
+        numbers("delta", |row| row.clue.and_then(|(_, clue)| clue.delta).map(f64::from)),
+        numbers("reconstruction_percentile", |row| Some(row.plausibility()?.reconstruction.into())),
+        numbers("elbo_percentile", |row| Some(row.plausibility()?.elbo?.into())),
+        column("accepted", Cells::Truths(accepted.collect())),
+        column("reason", Cells::Words(reason.collect())),
+    ]
+}
+
+/// The names of classes, or values.
+fn labels(rows: &[Row], schema: &Schema) -> Cells {
+    let classes = schema.target.task.classes();
+    let value = |row: &Row| match row.label {
+        Label::Class(class) => Some(class as f64),
+        Label::Value(value) => Some(value.into()),
+    };
+    match schema.target.task.is_regression() {
+        true => Cells::Numbers(rows.iter().map(value).collect()),
+        false => Cells::Words(rows.iter().map(|row| Some(wording::label(row.label, classes))).collect()),
+    }
+}
+
+/// The features in the data's own units, under names that none of `own` has.
+fn feature_columns(rows: &[Row], schema: &Schema, own: &[Column]) -> Result<Vec<Column>> {
+    let mut cells: Vec<Cells> = schema.features.iter().map(|feature| empty(&feature.kind)).collect();
+    for row in rows {
+        check_width(&format!("x of input {}", row.input), row.x, schema.width())?;
+        for (cells, value) in cells.iter_mut().zip(schema.decode_row(row.x)) {
+            match (cells, value) {
+                (Cells::Numbers(numbers), Value::Number(number)) => numbers.push(Some(number)),
+                (Cells::Words(words), value) => words.push(Some(value.to_string())),
+                _ => unreachable!("a feature decodes to values of its own kind"),
+            }
+        }
+    }
+    let names = feature_names(schema, own);
+    Ok(names.into_iter().zip(cells).map(|(name, cells)| Column { name, cells }).collect())
+}
+
+fn empty(kind: &Kind) -> Cells {
+    match kind {
+        Kind::Continuous(_) | Kind::Ordinal(_) => Cells::Numbers(Vec::new()),
+        Kind::Binary { .. } | Kind::Categorical { .. } => Cells::Words(Vec::new()),
+    }
+}
+
+fn feature_names(schema: &Schema, own: &[Column]) -> Vec<String> {
+    let is_own = |name: &str| own.iter().any(|column| column.name == name);
+    let is_feature = |name: &str| schema.features.iter().any(|feature| feature.name == name);
+    let free = |name: &String| {
+        let mut free = name.clone();
+        while is_own(&free) || (free != *name && is_feature(&free)) {
+            free = format!("feature_{free}");
+        }
+        free
+    };
+    schema.features.iter().map(|feature| free(&feature.name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::parquet::file::reader::{FileReader, SerializedFileReader};
+    use ::parquet::record::Field;
+    use cluekit::audit::fixture::{client, digits, house, table};
+    use cluekit::data::{Image, Scaling, Task};
+    use std::io::Write;
+
+    /// Each row as its cells, with the names of their columns.
+    fn read(bytes: Vec<u8>) -> Vec<Vec<(String, Field)>> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&bytes).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        let rows = reader.get_row_iter(None).unwrap();
+        rows.map(|row| row.unwrap().into_columns()).collect()
+    }
+
+    fn cell<'a>(row: &'a [(String, Field)], name: &str) -> &'a Field {
+        &row.iter().find(|(column, _)| column == name).unwrap().1
+    }
+
+    fn word(text: &str) -> Field {
+        Field::Str(text.into())
+    }
+
+    #[test]
+    fn the_input_comes_first_and_its_clues_follow_in_the_units_of_the_data() {
+        let rows = read(parquet(&[client()], &table()).unwrap());
+        assert_eq!(rows.len(), 3);
+        for (name, expected) in [
+            ("input", [Field::Long(17), Field::Long(17), Field::Long(17)]),
+            ("clue", [Field::Null, Field::Int(0), Field::Int(1)]),
+            ("label", ["no", "no", "yes"].map(word)),
+            ("accepted", [Field::Null, Field::Bool(true), Field::Bool(false)]),
+            ("reason", [Field::Null, Field::Null, word("uncertainty 0.45 is above the threshold 0.2")]),
+            ("cost", [Field::Null, Field::Double(1.25), Field::Double(1.25)]),
+            ("total", [1.38f32, 0.02, 0.02].map(|total| Field::Double(total.into()))),
+            ("LIMIT_BAL", [20_000.0, 50_000.0, 20_000.0].map(Field::Double)),
+            ("PAY_0", [2.0, 0.0, 1.0].map(Field::Double)),
+            ("ZIP", ["10115", "20095", "10115"].map(word)),
+        ] {
+            assert_eq!(
+                [0, 1, 2].map(|row| cell(&rows[row], name)),
+                [&expected[0], &expected[1], &expected[2]],
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_regression_has_numbers_as_labels() {
+        let scaling = Scaling { mean: 0.0, deviation: 1.0, decimals: None, least: 0.0, greatest: 1.0 };
+        let mut schema = table();
+        schema.target.task = Task::Regression(scaling);
+        schema.features.truncate(1);
+        let rows = read(parquet(&[house()], &schema).unwrap());
+        assert_eq!(*cell(&rows[1], "label"), Field::Double(20_500.5));
+    }
+
+    #[test]
+    fn an_image_has_no_columns_for_its_pixels() {
+        let image = Some(Image { channels: 1, height: 2, width: 2, maximum: 255.0 });
+        let rows = read(parquet(&[digits(3)], &Schema { image, features: vec![], ..table() }).unwrap());
+        assert_eq!((rows.len(), rows[0].len()), (4, 14));
+    }
+
+    #[test]
+    fn a_feature_gives_way_to_a_name_of_ours_and_not_to_another_feature() {
+        let mut schema = table();
+        for (feature, name) in schema.features.iter_mut().zip(["cost", "feature_cost", "other"]) {
+            feature.name = name.into();
+        }
+        assert_eq!(
+            feature_names(&schema, &own_columns(&[], &schema)),
+            ["feature_feature_cost", "feature_cost", "other"]
+        );
+    }
+
+    #[test]
+    fn the_same_explanations_give_the_same_bytes_and_none_give_an_empty_table() {
+        assert_eq!(parquet(&[client()], &table()).unwrap(), parquet(&[client()], &table()).unwrap());
+        assert!(read(parquet(&[], &table()).unwrap()).is_empty());
+    }
+
+    #[test]
+    fn a_row_that_does_not_fit_the_schema_is_named() {
+        let problem = parquet(&[house()], &table()).unwrap_err().to_string();
+        assert_eq!(problem, "x of input 17 has shape [1], expected [4]");
+    }
+}

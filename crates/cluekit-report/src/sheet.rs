@@ -1,0 +1,44 @@
+//! Many small images side by side.
+
+use crate::picture::cells;
+use cluekit::data::Image;
+use cluekit_plot::Colour;
+use cluekit_plot::raster::{colours_png, enlarged};
+
+/// Pixels between two images.
+const GAP: usize = 1;
+const PAPER: Colour = Colour::new(128, 128, 160);
+
+/// The PNG of some encoded images in rows of `columns`, each pixel `times × times`.
+pub fn contact_sheet(images: &[&[f32]], image: &Image, columns: usize, times: usize) -> Vec<u8> {
+    let (columns, step) = (columns.max(1), [image.height + GAP, image.width + GAP]);
+    let (height, width) = (images.len().div_ceil(columns).max(1) * step[0] + GAP, columns * step[1] + GAP);
+    let mut sheet = vec![PAPER; height * width];
+    for (place, x) in images.iter().enumerate() {
+        let (top, left) = (GAP + place / columns * step[0], GAP + place % columns * step[1]);
+        for (row, line) in cells(x, image).chunks_exact(image.width).enumerate() {
+            let start = (top + row) * width + left;
+            sheet[start..start + image.width].copy_from_slice(line);
+        }
+    }
+    let times = times.max(1);
+    colours_png(&enlarged(&sheet, width, times), width * times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cluekit_plot::raster::decoded;
+
+    #[test]
+    fn images_lie_in_rows_with_paper_between_them() {
+        let image = Image { channels: 1, height: 1, width: 2, maximum: 255.0 };
+        let bytes = decoded(&contact_sheet(&[&[0.0, 1.0], &[1.0, 1.0], &[0.0, 0.0]], &image, 2, 1));
+        let (pixels, _) = bytes.as_chunks::<4>();
+        let grey = |level: u8| [level, level, level, 255];
+        let paper = [128, 128, 160, 255];
+        assert_eq!(pixels.len(), 7 * 5);
+        assert_eq!(pixels[7..14], [paper, grey(0), grey(255), paper, grey(255), grey(255), paper]);
+        assert_eq!(pixels[21..28], [paper, grey(0), grey(0), paper, paper, paper, paper]);
+    }
+}

@@ -1,0 +1,226 @@
+//! The laws that attributes are drawn from, and the sets that have a name. [Lacoste2020]
+
+use super::pattern::Pattern;
+use cluekit::error::{Error, Result};
+use cluekit::seed::Rng;
+use rand::RngExt;
+use rand_distr::{Distribution, Normal};
+use serde::{Deserialize, Serialize};
+use std::str::FromStr;
+
+/// How one symbol is drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attributes {
+    /// The letter, by its place in the alphabet.
+    pub letter: usize,
+    /// The font, by its place among all.
+    pub font: usize,
+    /// With thick strokes.
+    pub is_bold: bool,
+    /// Leaning.
+    pub is_slant: bool,
+    /// In radians.
+    pub rotation: f32,
+    /// The longer side of the symbol, in sides of the image.
+    pub scale: f32,
+    /// From one edge, −1, to the other, 1.
+    pub translation: [f32; 2],
+    /// What the symbol is painted with.
+    pub foreground: Pattern,
+    /// And what lies behind it.
+    pub background: Pattern,
+    /// Whether every pixel v becomes 1 − v.
+    pub inverse_color: bool,
+    /// Deviation of each pixel's noise.
+    pub pixel_noise_scale: f32,
+    /// What the noise follows from.
+    pub seed: u64,
+}
+
+/// What something is painted with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Paint {
+    White,
+    Black,
+    Gradient,
+    Strokes { upright: bool },
+}
+
+impl Paint {
+    fn draw(self, rng: &mut Rng) -> Pattern {
+        match self {
+            Self::White => Pattern::WHITE,
+            Self::Black => Pattern::BLACK,
+            Self::Gradient => Pattern::Gradient(rng.random()),
+            Self::Strokes { upright } => Pattern::Camouflage { seed: rng.random(), upright },
+        }
+    }
+}
+
+/// From what attributes are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Law {
+    /// Probability of thick strokes.
+    bold: f64,
+    /// Probability of leaning.
+    slant: f64,
+    /// Deviation of the rotation.
+    rotation: f32,
+    /// The scale is the first number times e to a normal draw of this deviation.
+    scale: [f32; 2],
+    /// Both translations are uniform between minus this and this.
+    translation: f32,
+    foreground: Paint,
+    background: Paint,
+    /// Probability of inversion.
+    inverse: f64,
+    noise: f32,
+    /// Only fonts with a bold face of their own.
+    pub bold_fonts: bool,
+}
+
+/// Everything varies, between gradients of any colour.
+const DEFAULT: Law = Law {
+    bold: 0.5,
+    slant: 0.5,
+    rotation: 0.3,
+    scale: [0.6, 0.2],
+    translation: 0.9,
+    foreground: Paint::Gradient,
+    background: Paint::Gradient,
+    inverse: 0.5,
+    noise: 0.01,
+    bold_fonts: false,
+};
+
+/// Thick upright letters of about one size.
+const THICK: Law = Law { bold: 1.0, slant: 0.0, scale: [0.7, 0.1], bold_fonts: true, ..DEFAULT };
+
+/// The sets that have a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Set {
+    /// White on black, upright and in the middle: only letter and font vary.
+    Plain,
+    /// Everything varies, between gradients of any colour.
+    Default,
+    /// The same, white on black or black on white.
+    DefaultBw,
+    /// Thick letters, white on black or black on white.
+    #[default]
+    NonCamouBw,
+    /// Thick letters between gradients.
+    NonCamouShade,
+    /// Thick letters of strokes that go across, before strokes that go down.
+    Camouflage,
+    /// Small, thin and almost upright.
+    LessVariations,
+    /// 8 × 8 pixels, grey.
+    Tiny,
+}
+
+impl Set {
+    /// Every set.
+    pub const ALL: [Self; 8] = [
+        Self::Plain,
+        Self::Default,
+        Self::DefaultBw,
+        Self::NonCamouBw,
+        Self::NonCamouShade,
+        Self::Camouflage,
+        Self::LessVariations,
+        Self::Tiny,
+    ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Default => "default",
+            Self::DefaultBw => "default-bw",
+            Self::NonCamouBw => "non-camou-bw",
+            Self::NonCamouShade => "non-camou-shade",
+            Self::Camouflage => "camouflage",
+            Self::LessVariations => "less-variations",
+            Self::Tiny => "tiny",
+        }
+    }
+
+    /// What its attributes are drawn from.
+    pub fn law(self) -> Law {
+        let white_on_black = Law { foreground: Paint::White, background: Paint::Black, ..DEFAULT };
+        match self {
+            Self::Plain => Law {
+                bold: 0.0,
+                slant: 0.0,
+                rotation: 0.0,
+                scale: [1.0, 0.0],
+                translation: 0.0,
+                inverse: 0.0,
+                noise: 0.0,
+                ..white_on_black
+            },
+            Self::Default => DEFAULT,
+            Self::DefaultBw => white_on_black,
+            Self::NonCamouBw => Law { foreground: Paint::White, background: Paint::Black, ..THICK },
+            Self::NonCamouShade => THICK,
+            Self::Camouflage => {
+                let [foreground, background] = [false, true].map(|upright| Paint::Strokes { upright });
+                Law { foreground, background, ..THICK }
+            }
+            Self::LessVariations => Law { bold: 0.0, slant: 0.0, scale: [0.5, 0.1], rotation: 0.1, ..DEFAULT },
+            Self::Tiny => Law { bold: 0.0, slant: 0.0, scale: [1.0, 0.0], ..white_on_black },
+        }
+    }
+
+    /// Pixels a side, unless others are asked for.
+    pub fn side(self) -> usize {
+        if self == Self::Tiny { 8 } else { 32 }
+    }
+
+    /// Whether it is grey, unless colours are asked for.
+    pub fn is_grey(self) -> bool {
+        self == Self::Tiny
+    }
+}
+
+impl FromStr for Set {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|set| set.name() == name).ok_or_else(|| {
+            let choices = Self::ALL.map(Self::name).join(", ");
+            Error::setting("set", format!("`{name}` is not a set of symbols; choose one of {choices}"))
+        })
+    }
+}
+
+impl Law {
+    /// The attributes of one image.
+    pub fn draw(&self, letters: usize, fonts: usize, rng: &mut Rng) -> Attributes {
+        let normal = |deviation: f32, rng: &mut Rng| -> f32 {
+            Normal::new(0.0, deviation).expect("a deviation is no negative number").sample(rng)
+        };
+        let letter = rng.random_range(0..letters);
+        let font = rng.random_range(0..fonts);
+        let is_bold = rng.random_bool(self.bold);
+        let is_slant = rng.random_bool(self.slant);
+        let rotation = normal(self.rotation, rng);
+        let scale = self.scale[0] * normal(self.scale[1], rng).exp();
+        let translation = [0, 1].map(|_| self.translation * rng.random_range(-1.0..=1.0f32));
+        Attributes {
+            letter,
+            font,
+            is_bold,
+            is_slant,
+            rotation,
+            scale,
+            translation,
+            foreground: self.foreground.draw(rng),
+            background: self.background.draw(rng),
+            inverse_color: rng.random_bool(self.inverse),
+            pixel_noise_scale: self.noise,
+            seed: rng.random(),
+        }
+    }
+}
