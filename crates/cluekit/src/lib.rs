@@ -12,6 +12,7 @@ pub mod explanation;
 pub mod measure;
 pub mod mixture;
 pub mod model;
+mod named;
 pub mod observer;
 pub mod parallel;
 pub mod prediction;

@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the ground floor up.
-const ROOMS: [&str; 19] = [
+const ROOMS: [&str; 20] = [
     "error",
+    "named",
     "seed",
     "tensor",
     "parallel",
