@@ -9,6 +9,7 @@ pub mod diversity;
 pub mod error;
 pub mod experiment;
 pub mod explanation;
+mod linear;
 pub mod measure;
 pub mod mixture;
 pub mod model;

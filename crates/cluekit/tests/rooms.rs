@@ -6,12 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the ground floor up.
-const ROOMS: [&str; 20] = [
+const ROOMS: [&str; 21] = [
     "error",
     "named",
     "seed",
     "tensor",
     "parallel",
+    "linear",
     "observer",
     "data",
     "model",

@@ -10,7 +10,6 @@ mod dpp;
 mod label_entropy;
 #[cfg(test)]
 mod laws;
-mod matrix;
 mod pairwise;
 mod prediction_coverage;
 mod set;
