@@ -8,7 +8,7 @@ mod encoding;
 pub mod fetch;
 mod idx;
 mod infer;
-mod npy;
+pub mod npy;
 mod predicate;
 mod raw;
 mod scaling;
