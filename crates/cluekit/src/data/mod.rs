@@ -17,6 +17,7 @@ mod schema_toml;
 pub mod source;
 mod split;
 pub mod synbols;
+mod tokens;
 
 pub use constraints::{Bounds, Constraints, Halfspace, Range, Relation};
 pub(crate) use dataset::sha256_hex;
