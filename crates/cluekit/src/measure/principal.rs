@@ -22,8 +22,8 @@ impl PrincipalPlane {
         }
         let (mean, covariance) = mean_and_covariance(points.chunks_exact(width), width);
         let mut components = eigen(covariance);
-        components.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         let total: f64 = components.iter().map(|(value, _)| value.max(0.0)).sum();
+        components.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         let axis = |place: usize| components.get(place).map_or(vec![0.0; width], |(_, vector)| upright(vector));
         let share = |place: usize| match components.get(place) {
             Some((value, _)) if total > 0.0 => value.max(0.0) / total,
