@@ -55,7 +55,7 @@ licences:
 	$(CARGO) test --workspace --test licences
 ifeq ($(DENY),yes)
 	$(CARGO) deny check licenses bans sources
-	@if $(CARGO) deny fetch db; then $(CARGO) deny check --disable-fetch advisories; \
+	@if $(CARGO) deny fetch db; then $(CARGO) deny --offline check advisories; \
 	else echo 'vulnerabilities were not checked: their list could not be fetched'; fi
 else
 	@echo 'cargo-deny is not installed; vulnerabilities, duplicates and sources were not checked'
