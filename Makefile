@@ -4,6 +4,7 @@
 
 CARGO ?= cargo
 NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
+DENY := $(shell $(CARGO) deny --version >/dev/null 2>&1 && echo yes)
 BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
 EXAMPLES := $(basename $(notdir $(wildcard crates/*/examples/*.rs)))
 
@@ -17,7 +18,7 @@ help:
 	@echo 'make test       the tests and the doctests'
 	@echo 'make examples   run every example'
 	@echo 'make doc        build the documentation, warnings are errors'
-	@echo 'make licences   check the licences of all dependencies (also one of the tests)'
+	@echo 'make licences   licences, vulnerabilities and sources of all dependencies (licences are also one of the tests)'
 	@echo 'make demo       clue demo, optimised'
 
 check: fmt-check lint test examples doc
@@ -49,8 +50,16 @@ endif
 doc:
 	RUSTDOCFLAGS="$(RUSTDOCFLAGS) -D warnings" $(CARGO) doc --workspace --no-deps
 
+# The licences alone need neither cargo-deny nor a network; the list of vulnerabilities is fetched.
 licences:
 	$(CARGO) test --workspace --test licences
+ifeq ($(DENY),yes)
+	$(CARGO) deny check licenses bans sources
+	@if $(CARGO) deny fetch db; then $(CARGO) deny --offline check advisories; \
+	else echo 'vulnerabilities were not checked: their list could not be fetched'; fi
+else
+	@echo 'cargo-deny is not installed; vulnerabilities, duplicates and sources were not checked'
+endif
 
 demo:
 	$(CARGO) run --release -- demo

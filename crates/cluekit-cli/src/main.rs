@@ -1,5 +1,6 @@
 //! `clue`: why a model is uncertain, and what would make it certain.
 
+mod choice;
 mod cmd;
 mod progress;
 mod table;

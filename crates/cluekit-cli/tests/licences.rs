@@ -1,121 +1,36 @@
-//! Every crate that the workspace is built from comes under a licence that this project accepts.
+//! Every crate that the workspace is built from comes under a licence that `deny.toml` accepts.
 //!
 //! The list of crates is what `cargo tree` resolves for this machine with the default features: dependencies, build
-//! dependencies and test dependencies. (`cargo metadata` also lists optional crates that are never built.)
+//! dependencies and test dependencies. (`cargo metadata` also lists optional crates that are never built.) `cargo deny`
+//! reads the same list of licences, and looks for vulnerabilities besides; here nothing has to be installed.
 
+use spdx::{Expression, Licensee, ParseMode};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
+use std::sync::LazyLock;
 
-/// The licences that are accepted, by their SPDX names.
-const ACCEPTED: [&str; 8] = [
-    "Apache-2.0",
-    "BSD-3-Clause",
-    "CDLA-Permissive-2.0", // root certificates, which are data
-    "ISC",
-    "MIT",
-    "MPL-2.0", // holds for the crate's own files, which are used unchanged
-    "Unicode-3.0",
-    "Zlib",
-];
-
-/// A licence expression such as `(MIT OR Apache-2.0) AND Unicode-3.0`.
-#[derive(Debug, PartialEq)]
-enum Expression {
-    /// One licence, with its exception if it has one: `Apache-2.0 WITH LLVM-exception`.
-    Licence(String),
-    /// The user may choose.
-    Any(Vec<Expression>),
-    /// All of them hold.
-    All(Vec<Expression>),
-}
-
-impl Expression {
-    /// Reads SPDX as crates write it; a slash, which older crates use, means OR.
-    fn parse(text: &str) -> Result<Self, String> {
-        let spaced = text.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
-        let mut words = Words { rest: spaced.split_whitespace().collect() };
-        let expression = words.any()?;
-        match words.next() {
-            None => Ok(expression),
-            Some(word) => Err(format!("`{word}` is not expected there")),
-        }
-    }
-
-    fn is_satisfied(&self, accepted: &dyn Fn(&str) -> bool) -> bool {
-        match self {
-            Self::Licence(name) => accepted(name),
-            Self::Any(parts) => parts.iter().any(|part| part.is_satisfied(accepted)),
-            Self::All(parts) => parts.iter().all(|part| part.is_satisfied(accepted)),
-        }
-    }
-}
-
-/// What is still to be read of an expression. WITH binds closest, then AND, then OR.
-struct Words<'a> {
-    rest: Vec<&'a str>,
-}
-
-impl<'a> Words<'a> {
-    fn next(&mut self) -> Option<&'a str> {
-        (!self.rest.is_empty()).then(|| self.rest.remove(0))
-    }
-
-    /// Takes the next word if it is `word`.
-    fn skip(&mut self, word: &str) -> bool {
-        let found = self.rest.first() == Some(&word);
-        if found {
-            self.rest.remove(0);
-        }
-        found
-    }
-
-    fn any(&mut self) -> Result<Expression, String> {
-        let mut parts = vec![self.all()?];
-        while self.skip("OR") {
-            parts.push(self.all()?);
-        }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Expression::Any(parts) })
-    }
-
-    fn all(&mut self) -> Result<Expression, String> {
-        let mut parts = vec![self.one()?];
-        while self.skip("AND") {
-            parts.push(self.one()?);
-        }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Expression::All(parts) })
-    }
-
-    fn one(&mut self) -> Result<Expression, String> {
-        if self.skip("(") {
-            let inner = self.any()?;
-            return if self.skip(")") { Ok(inner) } else { Err("a closing parenthesis is missing".into()) };
-        }
-        let name = self.name()?;
-        match self.skip("WITH") {
-            true => Ok(Expression::Licence(format!("{name} WITH {}", self.name()?))),
-            false => Ok(Expression::Licence(name.to_owned())),
-        }
-    }
-
-    fn name(&mut self) -> Result<&'a str, String> {
-        match self.next() {
-            Some(word) if !["OR", "AND", "WITH", "(", ")"].contains(&word) => Ok(word),
-            Some(word) => Err(format!("`{word}` stands where a licence is expected")),
-            None => Err("it ends where a licence is expected".into()),
-        }
-    }
-}
+/// The licences that are accepted.
+static ACCEPTED: LazyLock<Vec<Licensee>> = LazyLock::new(|| {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deny.toml");
+    let text = std::fs::read_to_string(path).expect("deny.toml is at the root of the workspace");
+    let settings: toml::Table = text.parse().expect("deny.toml is TOML");
+    let allowed = settings["licenses"]["allow"].as_array().expect("licenses.allow is a list");
+    let licensee = |name: &toml::Value| Licensee::parse(name.as_str().expect("it is a name")).expect("SPDX knows it");
+    allowed.iter().map(licensee).collect()
+});
 
 /// What is wrong with a crate's licence, and what to do about it; nothing if it is accepted.
 fn problem(name: &str, licence: &str) -> Option<String> {
-    let remedy = "use another crate, or add the licence to ACCEPTED in crates/cluekit-cli/tests/licences.rs with a \
-                  word on why its terms can be met";
+    let remedy = "use another crate, or add the licence to deny.toml with a word on why its terms can be met";
     if licence.is_empty() {
         return Some(format!("{name} states no licence; {remedy}"));
     }
-    match Expression::parse(licence) {
-        Err(problem) => Some(format!("{name} has the licence `{licence}`, which cannot be read: {problem}; {remedy}")),
-        Ok(expression) if expression.is_satisfied(&|name| ACCEPTED.contains(&name)) => None,
+    match Expression::parse_mode(licence, ParseMode::LAX) {
+        Err(problem) => {
+            Some(format!("{name} has the licence `{licence}`, which cannot be read: {}; {remedy}", problem.reason))
+        }
+        Ok(expression) if expression.evaluate(|asked| ACCEPTED.iter().any(|one| one.satisfies(asked))) => None,
         Ok(_) => Some(format!("{name} has the licence `{licence}`, which is not accepted; {remedy}")),
     }
 }
@@ -159,25 +74,10 @@ fn every_licence_must_be_accepted_where_all_hold() {
 }
 
 #[test]
-fn and_binds_closer_than_or() {
-    // MIT OR (GPL-3.0 AND ISC), not (MIT OR GPL-3.0) AND ISC.
-    let licence = |name: &str| Expression::Licence(name.into());
-    let both = Expression::All(vec![licence("GPL-3.0"), licence("ISC")]);
-    assert_eq!(Expression::parse("MIT OR GPL-3.0 AND ISC"), Ok(Expression::Any(vec![licence("MIT"), both])));
-}
-
-#[test]
-fn an_exception_belongs_to_its_licence() {
-    let parsed = Expression::parse("Apache-2.0 WITH LLVM-exception OR MIT").expect("it is a licence expression");
-    assert!(parsed.is_satisfied(&|name| name == "MIT"));
-    assert!(parsed.is_satisfied(&|name| name == "Apache-2.0 WITH LLVM-exception"));
-    assert!(!parsed.is_satisfied(&|name| name == "Apache-2.0"));
-}
-
-#[test]
 fn what_is_no_expression_is_refused() {
-    for text in ["", "MIT OR", "AND MIT", "(MIT", "MIT)", "MIT Apache-2.0", "MIT WITH", "()"] {
-        assert!(Expression::parse(text).is_err(), "{text}");
+    for text in ["MIT OR", "AND MIT", "(MIT", "MIT)", "MIT Apache-2.0", "MIT WITH", "()"] {
+        let message = problem("some v1.0.0", text).expect("it is no expression");
+        assert!(message.contains("cannot be read"), "{message}");
     }
 }
 

@@ -1,12 +1,10 @@
 //! The laws that attributes are drawn from, and the sets that have a name. [Lacoste2020]
 
 use super::pattern::Pattern;
-use cluekit::error::{Error, Result};
 use cluekit::seed::Rng;
 use rand::RngExt;
 use rand_distr::{Distribution, Normal};
 use serde::{Deserialize, Serialize};
-use std::str::FromStr;
 
 /// How one symbol is drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,56 +94,32 @@ const DEFAULT: Law = Law {
 /// Thick upright letters of about one size.
 const THICK: Law = Law { bold: 1.0, slant: 0.0, scale: [0.7, 0.1], bold_fonts: true, ..DEFAULT };
 
-/// The sets that have a name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Set {
-    /// White on black, upright and in the middle: only letter and font vary.
-    Plain,
-    /// Everything varies, between gradients of any colour.
-    Default,
-    /// The same, white on black or black on white.
-    DefaultBw,
-    /// Thick letters, white on black or black on white.
-    #[default]
-    NonCamouBw,
-    /// Thick letters between gradients.
-    NonCamouShade,
-    /// Thick letters of strokes that go across, before strokes that go down.
-    Camouflage,
-    /// Small, thin and almost upright.
-    LessVariations,
-    /// 8 × 8 pixels, grey.
-    Tiny,
+cluekit::named! {
+    "set", "a set of symbols";
+    /// The sets that have a name.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Set {
+        /// White on black, upright and in the middle: only letter and font vary.
+        Plain = "plain",
+        /// Everything varies, between gradients of any colour.
+        Default = "default",
+        /// The same, white on black or black on white.
+        DefaultBw = "default-bw",
+        /// Thick letters, white on black or black on white.
+        #[default]
+        NonCamouBw = "non-camou-bw",
+        /// Thick letters between gradients.
+        NonCamouShade = "non-camou-shade",
+        /// Thick letters of strokes that go across, before strokes that go down.
+        Camouflage = "camouflage",
+        /// Small, thin and almost upright.
+        LessVariations = "less-variations",
+        /// 8 × 8 pixels, grey.
+        Tiny = "tiny",
+    }
 }
 
 impl Set {
-    /// Every set.
-    pub const ALL: [Self; 8] = [
-        Self::Plain,
-        Self::Default,
-        Self::DefaultBw,
-        Self::NonCamouBw,
-        Self::NonCamouShade,
-        Self::Camouflage,
-        Self::LessVariations,
-        Self::Tiny,
-    ];
-
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Default => "default",
-            Self::DefaultBw => "default-bw",
-            Self::NonCamouBw => "non-camou-bw",
-            Self::NonCamouShade => "non-camou-shade",
-            Self::Camouflage => "camouflage",
-            Self::LessVariations => "less-variations",
-            Self::Tiny => "tiny",
-        }
-    }
-
     /// What its attributes are drawn from.
     pub fn law(self) -> Law {
         let white_on_black = Law { foreground: Paint::White, background: Paint::Black, ..DEFAULT };
@@ -181,17 +155,6 @@ impl Set {
     /// Whether it is grey, unless colours are asked for.
     pub fn is_grey(self) -> bool {
         self == Self::Tiny
-    }
-}
-
-impl FromStr for Set {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|set| set.name() == name).ok_or_else(|| {
-            let choices = Self::ALL.map(Self::name).join(", ");
-            Error::setting("set", format!("`{name}` is not a set of symbols; choose one of {choices}"))
-        })
     }
 }
 

@@ -15,22 +15,19 @@ pub(crate) const LEAST_PROBABILITY: f64 = 1e-30;
 /// Below this a variance's root stands still: it keeps gradients finite where samples agree.
 const LEAST_VARIANCE: f64 = 1e-12;
 
-/// The kinds of uncertainty.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Uncertainty {
-    /// All of it.
-    #[default]
-    Total,
-    /// What more data would not remove: noise, overlap of classes.
-    Aleatoric,
-    /// What more data would remove: the posterior samples disagree.
-    Epistemic,
-}
-
-impl Uncertainty {
-    /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Total, Self::Aleatoric, Self::Epistemic];
+crate::named! {
+    "uncertainty", "a kind of uncertainty";
+    /// The kinds of uncertainty.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Uncertainty {
+        /// All of it.
+        #[default]
+        Total = "total",
+        /// What more data would not remove: noise, overlap of classes.
+        Aleatoric = "aleatoric",
+        /// What more data would remove: the posterior samples disagree.
+        Epistemic = "epistemic",
+    }
 }
 
 /// The uncertainty of some rows with its two parts, each `[rows]`.

@@ -6,11 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the ground floor up.
-const ROOMS: [&str; 21] = [
+const ROOMS: [&str; 23] = [
     "error",
+    "named",
     "seed",
     "tensor",
     "parallel",
+    "linear",
     "observer",
     "settings",
     "data",

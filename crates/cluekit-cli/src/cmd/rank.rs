@@ -1,9 +1,10 @@
 //! `clue rank`: the inputs that a model is least sure about.
 
 use super::run::{Run, RunArgs, Split};
+use crate::choice::one_of;
 use crate::table::{json, table};
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use cluekit::data::{Samples, Schema, Targets, Task};
 use cluekit::prediction::{Amounts, Prediction, predict};
 use cluekit::uncertainty::Uncertainty;
@@ -32,28 +33,11 @@ pub struct RankArgs {
     #[arg(long, value_name = "N", default_value = "20")]
     top: NonZeroUsize,
     /// The uncertainty to rank by.
-    #[arg(long, value_enum, default_value = "total")]
-    by: By,
+    #[arg(long, default_value_t, value_parser = one_of::<Uncertainty>(Uncertainty::ALL.map(Uncertainty::name)))]
+    by: Uncertainty,
     /// Print one JSON document instead of a table.
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum By {
-    Total,
-    Aleatoric,
-    Epistemic,
-}
-
-impl From<By> for Uncertainty {
-    fn from(by: By) -> Self {
-        match by {
-            By::Total => Self::Total,
-            By::Aleatoric => Self::Aleatoric,
-            By::Epistemic => Self::Epistemic,
-        }
-    }
 }
 
 /// One input with what the model says of it.
@@ -86,7 +70,7 @@ pub fn run(args: RankArgs) -> Result<ExitCode> {
     let run = Run::open(&args.run.run)?;
     let samples = args.split.of(&run, &args.run.directory())?;
     let predictions = predict(&run.predictor, &samples, &run.schema.target.task)?;
-    let inputs = most_uncertain(&predictions, args.by.into(), args.top.get());
+    let inputs = most_uncertain(&predictions, args.by, args.top.get());
     let inputs: Vec<Ranked> = inputs.into_iter().map(|i| ranked(i, &predictions[i], &samples, &run.schema)).collect();
     let mut out = std::io::stdout().lock();
     if args.json {

@@ -4,6 +4,7 @@
 
 pub mod browser;
 
+use cluekit::data::npy::NewArray;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -85,8 +86,10 @@ pub fn write_bars(folder: &Path) {
     let pixel =
         |i: usize, p: usize| if (if i.is_multiple_of(2) { p / 6 } else { p % 6 }) == i / 2 % 6 { 255 } else { 0 };
     let pixels: Vec<u8> = (0..200).flat_map(|i| (0..36).map(move |p| pixel(i, p))).collect();
-    write_npy(&folder.join("images.npy"), "|u1", &[200, 6, 6], &pixels);
-    write_npy(&folder.join("labels.npy"), "|u1", &[200], &(0..200).map(|i| (i % 2) as u8).collect::<Vec<u8>>());
+    let labels = (0..200).map(|i| i % 2).collect();
+    let images = NewArray::bytes("images", "|u1", vec![200, 6, 6], pixels);
+    std::fs::write(folder.join("images.npy"), images.file()).unwrap();
+    std::fs::write(folder.join("labels.npy"), NewArray::bytes("labels", "|u1", vec![200], labels).file()).unwrap();
 }
 
 /// A CSV table in a folder, `heat.csv`: 400 rows of x from 0 to 10 and heat = 1000 + 100 x, give or take 20.
@@ -96,18 +99,6 @@ pub fn write_heat(folder: &Path) {
         format!("{x:.3},{:.4}\n", 1000.0 + 100.0 * x + 20.0 * f64::from(i * 7919 % 100 - 50) / 50.0)
     });
     std::fs::write(folder.join("heat.csv"), "x,heat\n".to_owned() + &rows.collect::<String>()).unwrap();
-}
-
-/// Writes a NumPy array of version 1.0 in C order.
-pub fn write_npy(path: &Path, kind: &str, shape: &[usize], data: &[u8]) {
-    let shape = shape.iter().map(|side| format!("{side},")).collect::<String>();
-    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
-    let padded = format!("{header:<117}\n");
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((padded.len() as u16).to_le_bytes());
-    bytes.extend(padded.as_bytes());
-    bytes.extend(data);
-    std::fs::write(path, bytes).unwrap();
 }
 
 /// Kills a run with SIGKILL again and again, resuming it each time, until it gets through.

@@ -14,36 +14,16 @@
 //! | `clue_delta` | c | the radius of its ball; infinite without one |
 
 use super::check_width;
-use cluekit::error::{Error, Result};
+use cluekit::data::npy::{NewArray, archive};
+use cluekit::error::Result;
 use cluekit::explanation::{Clue, Explanation, Label};
-use std::io::{Cursor, Write};
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, ZipWriter};
-
-/// The header of an array, from its first byte on, fills a multiple of this.
-const ALIGNMENT: usize = 64;
 
 /// All explanations as the bytes of one `.npz` file.
 pub fn npz(explanations: &[Explanation]) -> Result<Vec<u8>> {
-    let arrays = arrays(explanations)?;
-    written(&arrays).map_err(|error| Error::data(format!("the arrays cannot be packed: {error}; give fewer inputs")))
+    archive(&arrays(explanations)?)
 }
 
-fn written(arrays: &[Array]) -> zip::result::ZipResult<Vec<u8>> {
-    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
-    for array in arrays {
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Deflated)
-            .last_modified_time(DateTime::default()) // the same every time, so that bytes can be compared
-            .large_file(array.bytes.len() > i32::MAX as usize);
-        archive.start_file(format!("{}.npy", array.name), options)?;
-        archive.write_all(&array.header())?;
-        archive.write_all(&array.bytes)?;
-    }
-    Ok(archive.finish()?.into_inner())
-}
-
-fn arrays(explanations: &[Explanation]) -> Result<Vec<Array>> {
+fn arrays(explanations: &[Explanation]) -> Result<Vec<NewArray>> {
     let clues: Vec<(usize, &Clue)> =
         explanations.iter().enumerate().flat_map(|(row, one)| one.clues.iter().map(move |clue| (row, clue))).collect();
     let inputs = || explanations.iter().map(|one| &one.input);
@@ -53,14 +33,14 @@ fn arrays(explanations: &[Explanation]) -> Result<Vec<Array>> {
     let latent = inputs().next().map_or(0, |input| input.z.len());
     let classes = each().next().map_or(0, |clue| clue.probabilities.len());
     Ok(vec![
-        Array::integers("input_index", n, inputs().map(|input| input.index as i64)),
-        Array::rows("input_x", n, width, inputs().map(|input| input.x.as_slice()))?,
-        Array::rows("input_z", n, latent, inputs().map(|input| input.z.as_slice()))?,
-        Array::integers("clue_input", c, clues.iter().map(|(row, _)| *row as i64)),
-        Array::rows("clue_x", c, width, each().map(|clue| clue.x.as_slice()))?,
-        Array::rows("clue_z", c, latent, each().map(|clue| clue.z.as_slice()))?,
+        NewArray::integers("input_index", inputs().map(|input| input.index as i64)),
+        rows("input_x", n, width, inputs().map(|input| input.x.as_slice()))?,
+        rows("input_z", n, latent, inputs().map(|input| input.z.as_slice()))?,
+        NewArray::integers("clue_input", clues.iter().map(|(row, _)| *row as i64)),
+        rows("clue_x", c, width, each().map(|clue| clue.x.as_slice()))?,
+        rows("clue_z", c, latent, each().map(|clue| clue.z.as_slice()))?,
         labels(&each().map(|clue| clue.label).collect::<Vec<_>>()),
-        Array::floats(
+        NewArray::floats(
             "clue_uncertainty",
             vec![c, 3],
             each().flat_map(|clue| {
@@ -68,7 +48,7 @@ fn arrays(explanations: &[Explanation]) -> Result<Vec<Array>> {
                 [parts.total, parts.aleatoric, parts.epistemic]
             }),
         ),
-        Array::floats(
+        NewArray::floats(
             "clue_distance",
             vec![c, 3],
             each().flat_map(|clue| {
@@ -76,15 +56,15 @@ fn arrays(explanations: &[Explanation]) -> Result<Vec<Array>> {
                 [distance.input, distance.latent, distance.prediction]
             }),
         ),
-        Array::rows("clue_probabilities", c, classes, each().map(|clue| clue.probabilities.as_slice()))?,
-        Array::floats("clue_cost", vec![c], each().map(|clue| clue.cost)),
-        Array::new("clue_accepted", "|b1", vec![c], each().map(|clue| u8::from(clue.accepted)).collect()),
-        Array::floats("clue_delta", vec![c], each().map(|clue| clue.delta.unwrap_or(f32::INFINITY))),
+        rows("clue_probabilities", c, classes, each().map(|clue| clue.probabilities.as_slice()))?,
+        NewArray::floats("clue_cost", vec![c], each().map(|clue| clue.cost)),
+        NewArray::bytes("clue_accepted", "|b1", vec![c], each().map(|clue| u8::from(clue.accepted)).collect()),
+        NewArray::floats("clue_delta", vec![c], each().map(|clue| clue.delta.unwrap_or(f32::INFINITY))),
     ])
 }
 
 /// Integers if all labels are classes, else floats.
-fn labels(labels: &[Label]) -> Array {
+fn labels(labels: &[Label]) -> NewArray {
     let classes: Option<Vec<i64>> = labels
         .iter()
         .map(|label| match label {
@@ -93,8 +73,8 @@ fn labels(labels: &[Label]) -> Array {
         })
         .collect();
     match classes {
-        Some(classes) => Array::integers("clue_label", classes.len(), classes.into_iter()),
-        None => Array::floats(
+        Some(classes) => NewArray::integers("clue_label", classes.into_iter()),
+        None => NewArray::floats(
             "clue_label",
             vec![labels.len()],
             labels.iter().map(|label| match label {
@@ -105,62 +85,18 @@ fn labels(labels: &[Label]) -> Array {
     }
 }
 
-/// One array, its values in the order of storage.
-struct Array {
-    name: &'static str,
-    /// NumPy's name of the type of a value.
-    element: &'static str,
-    shape: Vec<usize>,
-    bytes: Vec<u8>,
-}
-
-impl Array {
-    fn new(name: &'static str, element: &'static str, shape: Vec<usize>, bytes: Vec<u8>) -> Self {
-        Self { name, element, shape, bytes }
-    }
-
-    fn integers(name: &'static str, length: usize, values: impl Iterator<Item = i64>) -> Self {
-        Self::new(name, "<i8", vec![length], values.flat_map(i64::to_le_bytes).collect())
-    }
-
-    fn floats(name: &'static str, shape: Vec<usize>, values: impl Iterator<Item = f32>) -> Self {
-        Self::new(name, "<f4", shape, values.flat_map(f32::to_le_bytes).collect())
-    }
-
-    fn rows<'a>(
-        name: &'static str,
-        length: usize,
-        width: usize,
-        rows: impl Iterator<Item = &'a [f32]>,
-    ) -> Result<Self> {
-        let rows: Vec<&[f32]> = rows.collect();
-        rows.iter()
-            .enumerate()
-            .try_for_each(|(index, row)| check_width(&format!("row {index} of {name}"), row, width))?;
-        Ok(Self::floats(name, vec![length, width], rows.into_iter().flatten().copied()))
-    }
-
-    /// What stands before the values, padded to [`ALIGNMENT`]. See `numpy.lib.format`, version 1.0.
-    fn header(&self) -> Vec<u8> {
-        let sizes: String = self.shape.iter().map(|size| format!("{size},")).collect();
-        let mut text = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({sizes}), }}", self.element);
-        let mut header = b"\x93NUMPY\x01\x00".to_vec();
-        let length = (header.len() + 2 + text.len() + 1).next_multiple_of(ALIGNMENT) - header.len() - 2;
-        while text.len() < length - 1 {
-            text.push(' ');
-        }
-        text.push('\n');
-        header.extend((text.len() as u16).to_le_bytes());
-        header.extend(text.bytes());
-        header
-    }
+/// Rows of the same width.
+fn rows<'a>(name: &str, length: usize, width: usize, rows: impl Iterator<Item = &'a [f32]>) -> Result<NewArray> {
+    let rows: Vec<&[f32]> = rows.collect();
+    rows.iter().enumerate().try_for_each(|(index, row)| check_width(&format!("row {index} of {name}"), row, width))?;
+    Ok(NewArray::floats(name, vec![length, width], rows.into_iter().flatten().copied()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use cluekit::audit::fixture::{client, house};
-    use std::io::Read;
+    use std::io::{Cursor, Read};
 
     /// The header's text and the values of one array of an archive.
     fn array(archive: &[u8], name: &str) -> (String, Vec<u8>) {
@@ -168,7 +104,6 @@ mod tests {
         let mut file = Vec::new();
         zip.by_name(&format!("{name}.npy")).unwrap().read_to_end(&mut file).unwrap();
         let start = 10 + usize::from(u16::from_le_bytes([file[8], file[9]]));
-        assert_eq!(start % ALIGNMENT, 0);
         (String::from_utf8(file[10..start].to_vec()).unwrap(), file[start..].to_vec())
     }
 

@@ -39,19 +39,21 @@ pub struct Pair {
     pub to: Members,
 }
 
-/// The ways of pairing classes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scheme {
-    /// Each class to itself.
-    #[default]
-    Within,
-    /// Each class to every other.
-    Between,
-    /// Anything to each class.
-    AnyToClass,
-    /// Anything to anything.
-    Any,
+crate::named! {
+    "scheme", "a scheme";
+    /// The ways of pairing classes.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Scheme {
+        /// Each class to itself.
+        #[default]
+        Within = "within",
+        /// Each class to every other.
+        Between = "between",
+        /// Anything to each class.
+        AnyToClass = "any-to-class",
+        /// Anything to anything.
+        Any = "any",
+    }
 }
 
 impl Members {
@@ -108,19 +110,6 @@ impl Pair {
 }
 
 impl Scheme {
-    /// Every scheme.
-    pub const ALL: [Self; 4] = [Self::Within, Self::Between, Self::AnyToClass, Self::Any];
-
-    /// What it is called in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Within => "within",
-            Self::Between => "between",
-            Self::AnyToClass => "any-to-class",
-            Self::Any => "any",
-        }
-    }
-
     /// The pairs of so many classes; without classes there is one pair, any to any.
     pub fn pairs(self, classes: usize) -> Vec<Pair> {
         let all = || (0..classes).map(Some);
@@ -133,17 +122,6 @@ impl Scheme {
             Self::AnyToClass => all().map(|to| Pair::of_classes(None, to)).collect(),
             Self::Any => vec![Pair::default()],
         }
-    }
-}
-
-impl FromStr for Scheme {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|scheme| scheme.name() == name).ok_or_else(|| {
-            let choices = Self::ALL.map(Self::name).join(", ");
-            Error::setting("scheme", format!("`{name}` is not a scheme; choose one of {choices}"))
-        })
     }
 }
 

@@ -19,88 +19,48 @@ use super::nearest::{Points, nearest_l1};
 use super::neural::Neural;
 use super::translation::LatentMap;
 use crate::data::{Bounds, Constraints};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::mixture::Mixture;
 use crate::parallel::over_shards;
 use crate::search::{Models, Price, Proposal};
 use serde::{Deserialize, Serialize};
-use std::str::FromStr;
 use std::sync::Arc;
 
 /// Lengths along a translation that `scaled` tries, as multiples of it; 0 is the reconstruction.
 pub const LENGTHS: [f32; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0];
 
-/// The kinds of mapper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// Nothing is changed.
-    Reconstruction,
-    /// Difference between means of inputs.
-    InputDbm,
-    /// Difference between means of codes.
-    LatentDbm,
-    /// Nearest certain neighbour by input.
-    InputNn,
-    /// Nearest certain neighbour by code.
-    LatentNn,
-    /// One translation.
-    Glam,
-    /// A translation for each cluster.
-    Clusters,
-    /// A length of its own for each input.
-    Scaled,
-    /// A matrix and a translation.
-    Affine,
-    /// A network.
-    Neural,
+crate::named! {
+    "method", "a mapper";
+    /// The kinds of mapper.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum Method {
+        /// Nothing is changed.
+        Reconstruction = "reconstruction",
+        /// Difference between means of inputs.
+        InputDbm = "input-dbm",
+        /// Difference between means of codes.
+        LatentDbm = "latent-dbm",
+        /// Nearest certain neighbour by input.
+        InputNn = "input-nn",
+        /// Nearest certain neighbour by code.
+        LatentNn = "latent-nn",
+        /// One translation.
+        Glam = "glam",
+        /// A translation for each cluster.
+        Clusters = "clusters",
+        /// A length of its own for each input.
+        Scaled = "scaled",
+        /// A matrix and a translation.
+        Affine = "affine",
+        /// A network.
+        Neural = "neural",
+    }
 }
 
 impl Method {
-    /// Every kind.
-    pub const ALL: [Self; 10] = [
-        Self::Reconstruction,
-        Self::InputDbm,
-        Self::LatentDbm,
-        Self::InputNn,
-        Self::LatentNn,
-        Self::Glam,
-        Self::Clusters,
-        Self::Scaled,
-        Self::Affine,
-        Self::Neural,
-    ];
-
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reconstruction => "reconstruction",
-            Self::InputDbm => "input-dbm",
-            Self::LatentDbm => "latent-dbm",
-            Self::InputNn => "input-nn",
-            Self::LatentNn => "latent-nn",
-            Self::Glam => "glam",
-            Self::Clusters => "clusters",
-            Self::Scaled => "scaled",
-            Self::Affine => "affine",
-            Self::Neural => "neural",
-        }
-    }
-
     /// Whether it follows from the groups alone, without anything being learned.
     pub fn is_baseline(self) -> bool {
         self <= Self::LatentNn
-    }
-}
-
-impl FromStr for Method {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
-            let choices = Self::ALL.map(Self::name).join(", ");
-            Error::setting("method", format!("`{name}` is not a mapper; choose one of {choices}"))
-        })
     }
 }
 

@@ -12,7 +12,7 @@ mod idx;
 #[cfg(feature = "files")]
 mod infer;
 #[cfg(feature = "files")]
-mod npy;
+pub mod npy;
 mod predicate;
 mod provider;
 #[cfg(feature = "files")]
@@ -23,6 +23,7 @@ mod schema_toml;
 pub mod source;
 #[cfg(feature = "files")]
 mod split;
+mod tokens;
 
 pub use constraints::{Bounds, Constraints, Halfspace, Range, Relation};
 pub use dataset::{Dataset, Samples, Source, Targets, sha256_hex};

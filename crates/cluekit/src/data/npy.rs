@@ -1,7 +1,11 @@
 //! The array format of NumPy: one `.npy` file, or several of them in the zip archive `.npz`.
 //!
 //! `\x93NUMPY`, two bytes of version, the header's length, the header (a Python dictionary with `descr`,
-//! `fortran_order` and `shape`), then the values. See `numpy.lib.format`.
+//! `fortran_order` and `shape`), then the values. See `numpy.lib.format`. Reading is here, writing in `write.rs`.
+
+mod write;
+
+pub use write::{NewArray, archive};
 
 use crate::error::{Error, Result};
 use std::fmt;

@@ -1,11 +1,11 @@
 //! A condition on the rows of a table, so that a user can say which rows form a group.
 //!
-//! `parse.rs` reads the text of a condition piece by piece (`tokens.rs`), and `partition.rs` makes the conditions that
+//! `parse.rs` reads the text of a condition piece by piece (`words.rs`), and `partition.rs` makes the conditions that
 //! split rows by one feature.
 
 mod parse;
 mod partition;
-mod tokens;
+mod words;
 
 use super::encoding::closest;
 use super::{Feature, Scaling, Schema, Value};
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
-use tokens::written;
+use words::written;
 
 /// How many features or categories a message lists before it only counts them.
 const MOST_LISTED: usize = 12;
@@ -35,7 +35,8 @@ const MOST_REPEATED: usize = 100;
 /// | `A in 20..30`, `A in 20..`, `A in ..30` | is a number between the ends, which belong to it |
 ///
 /// `not` binds tighter than `and`, and `and` tighter than `or`; `!`, `&&` and `||` mean the same. Names and categories
-/// that are not a run of letters, digits, `_`, `-` and `.` stand in double or single quotes, where a quote is doubled.
+/// that are not a run of letters, digits, `_`, `-` and `.` stand in quotes (double, single or
+/// back-quotes), where a quote is doubled.
 ///
 /// A predicate is written in a normal form, which reads back as the same predicate: no brackets or repetitions that
 /// change nothing, lists in order, `!=` for a negated `=`, `>=` and `<=` for ranges with one end.

@@ -19,57 +19,33 @@ use crate::model::Predictive;
 use crate::tensor::{Tensor, tensor};
 use crate::uncertainty::{LEAST_PROBABILITY, mean_prediction};
 use serde::{Deserialize, Serialize};
-use std::str::FromStr;
 
 /// Below this a sum of squares stands still: it keeps the root's gradient finite where two points coincide.
 const LEAST_SQUARE: f64 = 1e-12;
 
-/// The kinds of distance between inputs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Distance {
-    /// Sum of absolute differences.
-    #[default]
-    L1,
-    /// Euclidean.
-    L2,
-    /// Euclidean after whitening by the training rows' covariance.
-    Mahalanobis,
-    /// Absolute differences in units of each feature's median absolute deviation.
-    Mad,
-    /// Absolute differences in units of each feature's range.
-    Range,
+crate::named! {
+    "distance", "a distance";
+    /// The kinds of distance between inputs.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Distance {
+        /// Sum of absolute differences.
+        #[default]
+        L1 = "l1",
+        /// Euclidean.
+        L2 = "l2",
+        /// Euclidean after whitening by the training rows' covariance.
+        Mahalanobis = "mahalanobis",
+        /// Absolute differences in units of each feature's median absolute deviation.
+        Mad = "mad",
+        /// Absolute differences in units of each feature's range.
+        Range = "range",
+    }
 }
 
 impl Distance {
-    /// Every kind.
-    pub const ALL: [Self; 5] = [Self::L1, Self::L2, Self::Mahalanobis, Self::Mad, Self::Range];
-
-    /// What it is called in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::L1 => "l1",
-            Self::L2 => "l2",
-            Self::Mahalanobis => "mahalanobis",
-            Self::Mad => "mad",
-            Self::Range => "range",
-        }
-    }
-
     /// Whether it is learned from training rows.
     pub fn needs_data(self) -> bool {
         !matches!(self, Self::L1 | Self::L2)
-    }
-}
-
-impl FromStr for Distance {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|distance| distance.name() == name).ok_or_else(|| {
-            let choices = Self::ALL.map(Self::name).join(", ");
-            Error::setting("distance", format!("`{name}` is not a distance; choose one of {choices}"))
-        })
     }
 }
 

@@ -18,9 +18,9 @@
 //! log det K is −∞; its gradient is that of the distinct points, those in one place sharing it equally, which is what
 //! (K + εI)⁻¹ gives for small ε. It stays finite and still spreads the rest of the set.
 
-use super::matrix::{Cholesky, Matrix};
 use super::pairwise::{distance, pull_back};
 use super::set::Points;
+use crate::linear::{Cholesky, Matrix};
 
 /// ε: above rounding by as much as it is below the distances that matter.
 const JITTER: f64 = 1e-8;

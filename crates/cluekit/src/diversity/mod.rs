@@ -10,7 +10,6 @@ mod dpp;
 mod label_entropy;
 #[cfg(test)]
 mod laws;
-mod matrix;
 mod pairwise;
 mod prediction_coverage;
 mod set;
@@ -25,67 +24,36 @@ pub use summary::{InputAndLatent, Summary};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use set::Points;
-use std::fmt;
-use std::str::FromStr;
 
-/// The diversity metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Diversity {
-    /// det K of the kernel K_ij = 1/(1 + d_ij): 0 if two candidates coincide, towards 1 as all move apart.
-    Dpp,
-    /// log det K: what to maximise when there are so many candidates that det K is next to nothing.
-    LogDpp,
-    /// The mean distance between two candidates.
-    #[serde(rename = "apd")]
-    AveragePairwiseDistance,
-    /// How far the set reaches from the original, up and down, in the mean over features.
-    Coverage,
-    /// Coverage as the paper prints it: the mean range of the set.
-    RangeCoverage,
-    /// How sure of a class the surest candidate is, in the mean over classes.
-    PredictionCoverage,
-    /// The share of classes that some candidate belongs to.
-    DistinctLabels,
-    /// How evenly the candidates fall into the classes.
-    LabelEntropy,
-    /// The share of classes expected if each candidate draws its label from its prediction.
-    SoftDistinctLabels,
-    /// How even the mean prediction is.
-    SoftLabelEntropy,
+crate::named! {
+    "diversity", "a diversity";
+    /// The diversity metrics.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Diversity {
+        /// det K of the kernel K_ij = 1/(1 + d_ij): 0 if two candidates coincide, towards 1 as all move apart.
+        Dpp = "dpp",
+        /// log det K: what to maximise when there are so many candidates that det K is next to nothing.
+        LogDpp = "log-dpp",
+        /// The mean distance between two candidates.
+        AveragePairwiseDistance = "apd",
+        /// How far the set reaches from the original, up and down, in the mean over features.
+        Coverage = "coverage",
+        /// Coverage as the paper prints it: the mean range of the set.
+        RangeCoverage = "range-coverage",
+        /// How sure of a class the surest candidate is, in the mean over classes.
+        PredictionCoverage = "prediction-coverage",
+        /// The share of classes that some candidate belongs to.
+        DistinctLabels = "distinct-labels",
+        /// How evenly the candidates fall into the classes.
+        LabelEntropy = "label-entropy",
+        /// The share of classes expected if each candidate draws its label from its prediction.
+        SoftDistinctLabels = "soft-distinct-labels",
+        /// How even the mean prediction is.
+        SoftLabelEntropy = "soft-label-entropy",
+    }
 }
 
 impl Diversity {
-    /// Every metric.
-    pub const ALL: [Self; 10] = [
-        Self::Dpp,
-        Self::LogDpp,
-        Self::AveragePairwiseDistance,
-        Self::Coverage,
-        Self::RangeCoverage,
-        Self::PredictionCoverage,
-        Self::DistinctLabels,
-        Self::LabelEntropy,
-        Self::SoftDistinctLabels,
-        Self::SoftLabelEntropy,
-    ];
-
-    /// The name in TOML, shell and Python.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Dpp => "dpp",
-            Self::LogDpp => "log-dpp",
-            Self::AveragePairwiseDistance => "apd",
-            Self::Coverage => "coverage",
-            Self::RangeCoverage => "range-coverage",
-            Self::PredictionCoverage => "prediction-coverage",
-            Self::DistinctLabels => "distinct-labels",
-            Self::LabelEntropy => "label-entropy",
-            Self::SoftDistinctLabels => "soft-distinct-labels",
-            Self::SoftLabelEntropy => "soft-label-entropy",
-        }
-    }
-
     /// The spaces in which it makes sense.
     pub const fn spaces(self) -> &'static [Space] {
         match self {
@@ -193,24 +161,6 @@ impl Diversity {
         let others = Self::ALL.into_iter().filter(|other| other.soft().is_none() && Some(*other) != soft);
         let choices: Vec<_> = soft.into_iter().chain(others).map(Self::name).collect();
         Error::NotDifferentiable { name: self.name(), choices: choices.join(", ") }
-    }
-}
-
-impl fmt::Display for Diversity {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Diversity {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let wrong = || {
-            let choices = Self::ALL.map(Self::name).join(", ");
-            Error::setting("diversity", format!("`{name}` is not a diversity; choose one of {choices}"))
-        };
-        Self::ALL.into_iter().find(|diversity| diversity.name() == name).ok_or_else(wrong)
     }
 }
 

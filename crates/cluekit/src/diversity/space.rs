@@ -1,48 +1,18 @@
 //! The three spaces in which a set of candidates can be diverse.
 
-use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
-/// Where the candidates of a set are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Space {
-    /// Inputs, as the predictor sees them.
-    X,
-    /// Latent codes of the generative model.
-    Z,
-    /// Predictions: the probabilities of the classes.
-    Y,
-}
-
-impl Space {
-    /// Every space.
-    pub const ALL: [Self; 3] = [Self::X, Self::Z, Self::Y];
-
-    /// The name in TOML, shell and Python.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::X => "x",
-            Self::Z => "z",
-            Self::Y => "y",
-        }
-    }
-}
-
-impl fmt::Display for Space {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Space {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let wrong = || Error::setting("space", format!("`{name}` is not a space; choose one of {}", names(&Self::ALL)));
-        Self::ALL.into_iter().find(|space| space.name() == name).ok_or_else(wrong)
+crate::named! {
+    "space", "a space";
+    /// Where the candidates of a set are compared.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Space {
+        /// Inputs, as the predictor sees them.
+        X = "x",
+        /// Latent codes of the generative model.
+        Z = "z",
+        /// Predictions: the probabilities of the classes.
+        Y = "y",
     }
 }
 

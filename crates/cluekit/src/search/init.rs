@@ -19,49 +19,22 @@ use crate::seed::{Rng, Seed};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
-use std::str::FromStr;
 
-/// A scheme of starting points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum InitScheme {
-    /// S1.
-    RandomRadius,
-    /// S2.
-    NearestPath,
-    /// S3.
-    GaussianRadius,
-    /// S4.
-    UniformBall,
-    /// S5.
-    ClassPath,
-}
-
-impl InitScheme {
-    /// Every scheme, from S1 to S5.
-    pub const ALL: [Self; 5] =
-        [Self::RandomRadius, Self::NearestPath, Self::GaussianRadius, Self::UniformBall, Self::ClassPath];
-
-    /// What it is called in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::RandomRadius => "random-radius",
-            Self::NearestPath => "nearest-path",
-            Self::GaussianRadius => "gaussian-radius",
-            Self::UniformBall => "uniform-ball",
-            Self::ClassPath => "class-path",
-        }
-    }
-}
-
-impl FromStr for InitScheme {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|scheme| scheme.name() == name).ok_or_else(|| {
-            let choices = Self::ALL.map(Self::name).join(", ");
-            Error::setting("init", format!("`{name}` is not a scheme of starts; choose among {choices}"))
-        })
+crate::named! {
+    "init", "a scheme of starts";
+    /// A scheme of starting points.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum InitScheme {
+        /// S1.
+        RandomRadius = "random-radius",
+        /// S2.
+        NearestPath = "nearest-path",
+        /// S3.
+        GaussianRadius = "gaussian-radius",
+        /// S4.
+        UniformBall = "uniform-ball",
+        /// S5.
+        ClassPath = "class-path",
     }
 }
 
@@ -307,6 +280,6 @@ mod tests {
     #[test]
     fn an_unknown_scheme_lists_the_choices() {
         let problem = "random".parse::<InitScheme>().unwrap_err().to_string();
-        assert!(problem.contains("choose among random-radius, nearest-path, gaussian-radius"), "{problem}");
+        assert!(problem.contains("choose one of random-radius, nearest-path, gaussian-radius"), "{problem}");
     }
 }

@@ -11,6 +11,7 @@ mod descent;
 mod diversity;
 mod identities;
 mod measures;
+mod names;
 mod refusals;
 mod searches;
 mod starts;

@@ -7,11 +7,8 @@ use crate::cmd::glam::show::{GlobalExplanation, Scene};
 use crate::cmd::run::Split;
 use crate::progress::Bar;
 use anyhow::Result;
-use clap::ValueEnum;
 use cluekit::Seed;
-use cluekit::amortise::{
-    Encoded, Fitting, LearnFrom, Limit, Members, Method, Pair, Recipe, Scheme, Thresholds, Workshop,
-};
+use cluekit::amortise::{Encoded, Fitting, LearnFrom, Limit, Members, Pair, Recipe, Scheme, Thresholds, Workshop};
 use cluekit::audit::{Audit, GroupCard, Groups, Setting};
 use cluekit::data::{Samples, Schema};
 use cluekit::measure::Reach;
@@ -24,31 +21,6 @@ use cluekit_report::svg_figure;
 const QUICK_LAMBDA: f32 = 1.0;
 /// Groups of images that are pictured: those with the most uncertain inputs.
 const MOST_PICTURES: usize = 12;
-
-/// What is learned for each group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum GroupMapper {
-    /// One change.
-    Glam,
-    /// One change for each cluster of its inputs.
-    Clusters,
-    /// One direction, and for each input how far.
-    Scaled,
-    /// A linear map.
-    Affine,
-}
-
-impl GroupMapper {
-    /// The kind of mapper.
-    pub fn method(self) -> Method {
-        match self {
-            Self::Glam => Method::Glam,
-            Self::Clusters => Method::Clusters,
-            Self::Scaled => Method::Scaled,
-            Self::Affine => Method::Affine,
-        }
-    }
-}
 
 /// The rows that changes are applied to, and the groups that they are learned for.
 pub struct Wanted {
@@ -96,7 +68,7 @@ pub fn add(
     let above = Limit::Value(audit.subject.unsure_above.unwrap_or(search.threshold));
     let usual = args.groups().thresholds(search.threshold, search.accept_by);
     let thresholds = Thresholds { uncertain_above: above, ..usual };
-    let (method, seed) = (args.mapper.method(), Seed(args.seed));
+    let (method, seed) = (args.mapper, Seed(args.seed));
     let mut recipe = Recipe::new(method, LearnFrom::Data);
     recipe.lambda_theta = args.quick.then_some(QUICK_LAMBDA);
     let mut workshop = Workshop::new(&models, &search, &background, [&train, &validation], thresholds, seed);

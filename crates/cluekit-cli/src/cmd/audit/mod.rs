@@ -11,9 +11,10 @@ use super::explain::options::ConstraintArgs;
 use super::glam::cost::CostArgs;
 use super::rank::most_uncertain;
 use super::run::{Run, RunArgs, Split};
+use crate::choice::one_of;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use cluekit::amortise::Pair;
+use cluekit::amortise::{Method, Pair};
 use cluekit::audit::{Audit, FORMAT, Finding, Subject};
 use cluekit::data::{Dataset, Samples};
 use cluekit::distance::Distance;
@@ -25,7 +26,7 @@ use cluekit::search::Delta;
 use cluekit::uncertainty::Uncertainty;
 use cluekit::{Error, Seed};
 use clues::Clues;
-use groups::{GroupMapper, Wanted};
+use groups::Wanted;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::fs;
@@ -42,7 +43,9 @@ const QUICK_COUNT: usize = 4;
 
 /// λ_x, and what is learned for groups.
 const LAMBDA: f32 = 0.03;
-const MAPPER: GroupMapper = GroupMapper::Scaled;
+const MAPPER: Method = Method::Scaled;
+/// What can be learned for them.
+const MAPPERS: [Method; 4] = [Method::Glam, Method::Clusters, Method::Scaled, Method::Affine];
 
 /// Write one HTML page on what a model is unsure about, whether that can be trusted, and what would help.
 #[derive(Args, Debug)]
@@ -102,9 +105,10 @@ pub struct AuditArgs {
     /// For tables: learn a change for each part of this feature, instead of each class.
     #[arg(long, value_name = "FEATURE")]
     pub by: Option<String>,
-    /// What is learned for each group.
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = MAPPER)]
-    pub mapper: GroupMapper,
+    /// What is learned for each group: one change (glam), one for each cluster of its inputs (clusters), one direction
+    /// and for each input how far (scaled), or a linear map (affine).
+    #[arg(long, value_name = "NAME", default_value_t = MAPPER, value_parser = one_of::<Method>(MAPPERS.map(Method::name)))]
+    pub mapper: Method,
     /// Learn no change for whole groups, which predicts all training rows first.
     #[arg(long, conflicts_with = "by")]
     pub no_groups: bool,

@@ -72,7 +72,7 @@ fn command(args: &AuditArgs, name: &str) -> String {
     add("threshold", args.threshold.map(|threshold| threshold.to_string()));
     add("anchored", args.anchored.map(|anchored| anchored.to_string()));
     add("by", args.by.clone());
-    add("mapper", Some(args.mapper.method().name().into()));
+    add("mapper", Some(args.mapper.name().into()));
     for (option, value) in args.constraints.given() {
         let is_file = option == "constraints";
         add(option, Some(if is_file { last_name(Path::new(&value)) } else { value }));

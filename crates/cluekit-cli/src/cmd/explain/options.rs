@@ -244,15 +244,7 @@ impl SearchArgs {
         let mut heaviest = (f32::NEG_INFINITY, Uncertainty::Total);
         for text in &self.uncertainty {
             let (name, weight) = named_weight("uncertainty", text, 1.0)?;
-            let kind = match name {
-                "total" => Uncertainty::Total,
-                "aleatoric" => Uncertainty::Aleatoric,
-                "epistemic" => Uncertainty::Epistemic,
-                _ => bail!(Error::setting(
-                    "uncertainty",
-                    format!("`{name}` is not a kind of uncertainty; choose total, aleatoric or epistemic")
-                )),
-            };
+            let kind: Uncertainty = name.parse()?;
             *weights.get_mut(kind) = weight;
             if weight > heaviest.0 {
                 heaviest = (weight, kind);

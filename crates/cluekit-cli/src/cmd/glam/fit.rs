@@ -3,6 +3,7 @@
 use super::apply::BEST;
 use super::cost::CostArgs;
 use super::groups::GroupArgs;
+use crate::choice::one_of;
 use crate::cmd::run::{RunArgs, Studio};
 use crate::progress::Bar;
 use crate::table::{json, table};
@@ -36,8 +37,8 @@ pub struct FitArgs {
     #[command(flatten)]
     run: RunArgs,
     /// What to learn.
-    #[arg(long, value_enum, default_value = "glam")]
-    mapper: MapperArg,
+    #[arg(long, default_value_t = Method::Glam, value_parser = one_of::<Method>(learned()))]
+    mapper: Method,
     /// Where certain examples come from: training rows (GLAM 1), or the CLUEs of uncertain ones (GLAM 2 and 3).
     #[arg(long, value_enum, default_value = "data")]
     learn_from: LearnFromArg,
@@ -68,37 +69,20 @@ pub struct FitArgs {
     cost: CostArgs,
 }
 
-/// What can be learned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MapperArg {
-    Glam,
-    Clusters,
-    Scaled,
-    Affine,
-    Neural,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LearnFromArg {
     Data,
     Clues,
 }
 
-impl From<MapperArg> for Method {
-    fn from(mapper: MapperArg) -> Self {
-        match mapper {
-            MapperArg::Glam => Self::Glam,
-            MapperArg::Clusters => Self::Clusters,
-            MapperArg::Scaled => Self::Scaled,
-            MapperArg::Affine => Self::Affine,
-            MapperArg::Neural => Self::Neural,
-        }
-    }
+/// The names of what can be learned.
+fn learned() -> impl Iterator<Item = &'static str> {
+    Method::ALL.into_iter().filter(|method| !method.is_baseline()).map(Method::name)
 }
 
 /// Runs `clue glam fit`.
 pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
-    let method = Method::from(args.mapper);
+    let method = args.mapper;
     let name = args.name.clone().unwrap_or_else(|| method.name().into());
     Mappers::check_name(&name)?;
     if is_taken(&name) {

@@ -1,14 +1,16 @@
 //! A linear relation between features that a counterfactual must keep: `2*a + b - 3 <= 1.5*c`.
 //!
-//! Names that are not a run of letters, digits, `_` and `.` stand in back-quotes, and a back-quote in them is doubled.
+//! Names that are not a run of letters, digits, `_` and `.` stand in quotes, and such a quote in them is doubled. They are
+//! written in back-quotes, which need no care inside the strings of TOML and JSON.
 
+use crate::data::tokens::{self, Language, in_quotes};
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::iter::Peekable;
-use std::str::{Chars, FromStr};
+use std::str::FromStr;
 
 /// Two sums of features and numbers, one at most as large as the other. It names at least one feature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,7 +116,7 @@ fn continues_name(c: char) -> bool {
 fn written(name: &str) -> Cow<'_, str> {
     match name.starts_with(starts_name) && name.chars().all(continues_name) {
         true => Cow::Borrowed(name),
-        false => Cow::Owned(format!("`{}`", name.replace('`', "``"))),
+        false => Cow::Owned(in_quotes(name, '`')),
     }
 }
 
@@ -140,11 +142,85 @@ impl FromStr for Relation {
     }
 }
 
+type Token = tokens::Token<Sign>;
+type Placed = tokens::Placed<Sign>;
+type Tokens = Peekable<std::vec::IntoIter<Placed>>;
+
+/// How relations are read.
+const LANGUAGE: Language<Sign> = Language {
+    signs: &[
+        ("<=", Sign::Compare(Comparison::AtMost)),
+        ("≤", Sign::Compare(Comparison::AtMost)),
+        ("<", Sign::Below),
+        (">=", Sign::Compare(Comparison::AtLeast)),
+        ("≥", Sign::Compare(Comparison::AtLeast)),
+        (">", Sign::Above),
+        ("=", Sign::Equal),
+        ("+", Sign::Plus),
+        ("-", Sign::Minus),
+        ("−", Sign::Minus),
+        ("*", Sign::Times),
+        ("·", Sign::Times),
+    ],
+    word,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Sign {
+    Plus,
+    Minus,
+    Times,
+    Compare(Comparison),
+    Below,
+    Above,
+    Equal,
+}
+
+impl Sign {
+    /// Why no relation holds this sign.
+    fn refusal(self) -> Option<&'static str> {
+        match self {
+            Self::Below => Some("`<` cannot be kept exactly; write `<=`"),
+            Self::Above => Some("`>` cannot be kept exactly; write `>=`"),
+            Self::Equal => Some("`=` cannot be kept; write `<=` or `>=`, or two relations for both"),
+            Self::Plus | Self::Minus | Self::Times | Self::Compare(_) => None,
+        }
+    }
+}
+
+/// A name, or a number such as `2.5e3`; `2a` is a number before a name.
+fn word(text: &str) -> usize {
+    if !starts_number(text) {
+        let name = text.starts_with(starts_name).then(|| text.find(|c| !continues_name(c)).unwrap_or(text.len()));
+        return name.unwrap_or(0);
+    }
+    let digits = |from: usize| from + text[from..].bytes().take_while(u8::is_ascii_digit).count();
+    let mut end = digits(0);
+    if text[end..].starts_with('.') {
+        end = digits(end + 1);
+    }
+    if text[end..].starts_with(['e', 'E']) {
+        let sign = usize::from(text[end + 1..].starts_with(['+', '-']));
+        let exponent = digits(end + 1 + sign);
+        end = if exponent > end + 1 + sign { exponent } else { end };
+    }
+    end
+}
+
+fn starts_number(text: &str) -> bool {
+    text.strip_prefix('.').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit())
+}
+
 fn parse(text: &str) -> Result<Relation, String> {
-    let mut tokens = tokens(text)?.into_iter().peekable();
+    let tokens = LANGUAGE.tokens(text)?;
+    let refused = |placed: &Placed| if let Token::Sign(sign) = placed.token { sign.refusal() } else { None };
+    if let Some(refusal) = tokens.iter().find_map(refused) {
+        return Err(refusal.into());
+    }
+    let mut tokens = tokens.into_iter().peekable();
     let left = side(&mut tokens)?;
     let comparison = match tokens.next() {
-        Some(Token::Compare(comparison)) => comparison,
+        Some(Placed { token: Token::Sign(Sign::Compare(comparison)), .. }) => comparison,
         other => return Err(unexpected(other, "`<=` or `>=`")),
     };
     let right = side(&mut tokens)?;
@@ -158,140 +234,62 @@ fn parse(text: &str) -> Result<Relation, String> {
     }
 }
 
-#[derive(Clone, Debug)]
-enum Token {
-    Number(f64),
-    Name(String),
-    Sign(f64),
-    Times,
-    Compare(Comparison),
-}
-
-impl fmt::Display for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(number) => write!(f, "`{number}`"),
-            Self::Name(name) => write!(f, "`{name}`"),
-            Self::Sign(sign) => f.write_str(if *sign < 0.0 { "`-`" } else { "`+`" }),
-            Self::Times => f.write_str("`*`"),
-            Self::Compare(Comparison::AtMost) => f.write_str("`<=`"),
-            Self::Compare(Comparison::AtLeast) => f.write_str("`>=`"),
-        }
-    }
-}
-
-fn unexpected(token: Option<Token>, expected: &str) -> String {
-    let found = token.map_or("the end".into(), |token| token.to_string());
+fn unexpected(found: Option<Placed>, expected: &str) -> String {
+    let found = found.map_or("the end".into(), |placed| format!("`{}`", placed.written));
     format!("{expected} should stand where {found} is; write it like `2*a + b - 3 <= 1.5*c`")
 }
 
-type Tokens = Peekable<std::vec::IntoIter<Token>>;
+/// Whether the next piece is this sign, which is then behind us.
+fn takes(tokens: &mut Tokens, sign: Sign) -> bool {
+    tokens.next_if(|placed| placed.token == Token::Sign(sign)).is_some()
+}
 
 /// Terms with `+` or `-` between them.
 fn side(tokens: &mut Tokens) -> Result<Vec<Term>, String> {
     let mut terms = Vec::new();
     loop {
-        let mut sign = 1.0;
-        match tokens.peek() {
-            Some(Token::Sign(given)) => {
-                sign = *given;
-                tokens.next();
-            }
-            _ if terms.is_empty() => {}
-            _ => return Ok(terms),
-        }
+        let sign = match () {
+            () if takes(tokens, Sign::Minus) => -1.0,
+            () if takes(tokens, Sign::Plus) || terms.is_empty() => 1.0,
+            () => return Ok(terms),
+        };
         terms.push(term(tokens, sign)?);
     }
 }
 
 /// `3`, `a`, `3*a` or `a*3`.
 fn term(tokens: &mut Tokens, sign: f64) -> Result<Term, String> {
-    let first = tokens.next();
-    let second = match tokens.peek() {
-        Some(Token::Times) => {
-            tokens.next();
-            Some(tokens.next())
-        }
-        _ => None,
-    };
-    match (first, second) {
-        (Some(Token::Number(number)), None) => Ok(Term { coefficient: sign * number, feature: None }),
-        (Some(Token::Name(name)), None) => Ok(Term { coefficient: sign, feature: Some(name) }),
-        (Some(Token::Number(number)), Some(Some(Token::Name(name))))
-        | (Some(Token::Name(name)), Some(Some(Token::Number(number)))) => {
+    let first = factor(tokens.next(), "a number or a feature")?;
+    if !takes(tokens, Sign::Times) {
+        return Ok(match first {
+            Factor::Number(number) => Term { coefficient: sign * number, feature: None },
+            Factor::Name(name) => Term { coefficient: sign, feature: Some(name) },
+        });
+    }
+    let expected = if matches!(first, Factor::Number(_)) { "a feature" } else { "a number" };
+    let second = tokens.next();
+    match (first, factor(second.clone(), expected)?) {
+        (Factor::Number(number), Factor::Name(name)) | (Factor::Name(name), Factor::Number(number)) => {
             Ok(Term { coefficient: sign * number, feature: Some(name) })
         }
-        (Some(Token::Number(_)), Some(other)) => Err(unexpected(other, "a feature")),
-        (Some(Token::Name(_)), Some(other)) => Err(unexpected(other, "a number")),
-        (other, _) => Err(unexpected(other, "a number or a feature")),
+        _ => Err(unexpected(second, expected)),
     }
 }
 
-fn tokens(text: &str) -> Result<Vec<Token>, String> {
-    let mut tokens = Vec::new();
-    let mut rest = text.chars();
-    while let Some(c) = rest.clone().next() {
-        let after = rest.as_str();
-        if c.is_ascii_digit() || (c == '.' && after[1..].starts_with(|c: char| c.is_ascii_digit())) {
-            tokens.push(number(&mut rest)?);
-        } else if starts_name(c) {
-            let end = after.find(|c| !continues_name(c)).unwrap_or(after.len());
-            tokens.push(Token::Name(after[..end].to_owned()));
-            rest = after[end..].chars();
-        } else {
-            rest.next();
-            match c {
-                '+' => tokens.push(Token::Sign(1.0)),
-                '-' | '−' => tokens.push(Token::Sign(-1.0)),
-                '*' | '·' => tokens.push(Token::Times),
-                '≤' => tokens.push(Token::Compare(Comparison::AtMost)),
-                '≥' => tokens.push(Token::Compare(Comparison::AtLeast)),
-                '<' | '>' if rest.as_str().starts_with('=') => {
-                    rest.next();
-                    tokens.push(Token::Compare(if c == '<' { Comparison::AtMost } else { Comparison::AtLeast }));
-                }
-                '<' | '>' => return Err(format!("`{c}` cannot be kept exactly; write `{c}=`")),
-                '=' => return Err("`=` cannot be kept; write `<=` or `>=`, or two relations for both".into()),
-                '`' => tokens.push(Token::Name(quoted(&mut rest)?)),
-                c if c.is_whitespace() => {}
-                c => return Err(format!("`{c}` has no meaning; put names that hold it in back-quotes")),
-            }
-        }
-    }
-    Ok(tokens)
+enum Factor {
+    Number(f64),
+    Name(String),
 }
 
-/// Digits, a point, an exponent; `2.5e3`.
-fn number(rest: &mut Chars<'_>) -> Result<Token, String> {
-    let text = rest.as_str();
-    let digits = |from: usize| from + text[from..].bytes().take_while(u8::is_ascii_digit).count();
-    let mut end = digits(0);
-    if text[end..].starts_with('.') {
-        end = digits(end + 1);
+fn factor(found: Option<Placed>, expected: &str) -> Result<Factor, String> {
+    match found {
+        Some(Placed { token: Token::Word(text), .. }) if starts_number(&text) => match text.parse() {
+            Ok(number) if f64::is_finite(number) => Ok(Factor::Number(number)),
+            _ => Err(format!("`{text}` is too large")),
+        },
+        Some(Placed { token: Token::Word(name) | Token::Quoted(name), .. }) => Ok(Factor::Name(name)),
+        other => Err(unexpected(other, expected)),
     }
-    if text[end..].starts_with(['e', 'E']) {
-        let sign = usize::from(text[end + 1..].starts_with(['+', '-']));
-        let exponent = digits(end + 1 + sign);
-        end = if exponent > end + 1 + sign { exponent } else { end };
-    }
-    *rest = text[end..].chars();
-    let number: f64 = text[..end].parse().map_err(|_| format!("`{}` is not a number; mend it", &text[..end]))?;
-    if number.is_finite() { Ok(Token::Number(number)) } else { Err(format!("`{}` is too large", &text[..end])) }
-}
-
-/// A name up to its closing back-quote.
-fn quoted(rest: &mut Chars<'_>) -> Result<String, String> {
-    let mut name = String::new();
-    while let Some(c) = rest.next() {
-        if c == '`' {
-            if !rest.as_str().starts_with('`') {
-                return Ok(name);
-            }
-            rest.next();
-        }
-        name.push(c);
-    }
-    Err("a back-quote is not closed; write names as `like this`".into())
 }
 
 #[cfg(test)]
@@ -333,9 +331,12 @@ mod tests {
     }
 
     #[test]
-    fn names_may_hold_anything_in_back_quotes() {
-        let relation = relation("`2nd <= offer` <= `a``b`");
-        assert_eq!(relation.names().collect::<Vec<_>>(), ["2nd <= offer", "a`b"]);
+    fn names_may_hold_anything_in_quotes_of_any_kind() {
+        for text in ["`2nd <= offer` <= `a``b`", "\"2nd <= offer\" <= 'a`b'"] {
+            let relation = relation(text);
+            assert_eq!(relation.names().collect::<Vec<_>>(), ["2nd <= offer", "a`b"]);
+            assert_eq!(relation.to_string(), "`2nd <= offer` <= `a``b`");
+        }
     }
 
     #[test]
@@ -355,8 +356,8 @@ mod tests {
         assert_eq!(problem("a <="), format!("a number or a feature should stand where the end is; {example}"));
         assert_eq!(problem("a < b"), "`<` cannot be kept exactly; write `<=`");
         assert_eq!(problem("a == b"), "`=` cannot be kept; write `<=` or `>=`, or two relations for both");
-        assert_eq!(problem("a/b <= 1"), "`/` has no meaning; put names that hold it in back-quotes");
-        assert_eq!(problem("`a <= 1"), "a back-quote is not closed; write names as `like this`");
+        assert_eq!(problem("a/b <= 1"), "`/` at character 2 has no meaning; put names that hold it in quotes");
+        assert_eq!(problem("`a <= 1"), "the quote ` at character 1 is not closed; write names \"like this\"");
         assert_eq!(problem("a <= 1e999"), "`1e999` is too large");
     }
 
@@ -383,7 +384,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_the_reader_panic(text in "[a-z0-9.e<>=+*` -≤é]{0,20}") {
+        fn no_text_makes_the_reader_panic(text in "[a-z0-9.e<>=+*`'\" -≤é]{0,20}") {
             let _ = text.parse::<Relation>();
         }
     }

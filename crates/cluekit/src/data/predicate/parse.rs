@@ -1,11 +1,15 @@
 //! Reading a condition: a descent through `or`, `and`, `not` and the tests of features.
 
-use super::tokens::{Placed, Token, is_reserved, tokens};
+use super::words::{LANGUAGE, Sign, is_reserved};
 use super::{Connective, Limit, Node, Order, Test, find, guess, listed, shortened};
 use crate::data::encoding::{Cell, position_in};
+use crate::data::tokens;
 use crate::data::{Feature, Scaling, Schema};
 use std::collections::BTreeSet;
 use std::iter::Peekable;
+
+type Token = tokens::Token<Sign>;
+type Placed = tokens::Placed<Sign>;
 
 /// How many brackets may be open at once, so that no text exhausts the stack.
 const DEEPEST: usize = 64;
@@ -14,7 +18,7 @@ const EXAMPLE: &str = "write it like `age >= 30 and not job in {nurse, \"truck d
 
 /// The condition that `text` means. The problem is text, to which the caller adds the condition.
 pub(super) fn parse(text: &str, schema: &Schema) -> Result<Node, String> {
-    let mut parser = Parser { tokens: tokens(text)?.into_iter().peekable(), schema, depth: 0 };
+    let mut parser = Parser { tokens: LANGUAGE.tokens(text)?.into_iter().peekable(), schema, depth: 0 };
     let node = parser.any()?;
     match parser.tokens.next() {
         None => Ok(node),
@@ -55,7 +59,7 @@ impl Parser<'_> {
             negated = !negated;
         }
         let node = match self.tokens.next() {
-            Some(Placed { token: Token::Open, at }) => self.bracket(at)?,
+            Some(Placed { token: Token::Sign(Sign::Open), at, .. }) => self.bracket(at)?,
             Some(Placed { token: Token::Quoted(name), .. }) => self.test(&name)?,
             Some(Placed { token: Token::Word(name), .. }) if !is_reserved(&name) => self.test(&name)?,
             other => return Err(unexpected(other, "a feature or `(`")),
@@ -72,7 +76,7 @@ impl Parser<'_> {
         let node = self.any()?;
         self.depth -= 1;
         match self.tokens.next() {
-            Some(Placed { token: Token::Close, .. }) => Ok(node),
+            Some(Placed { token: Token::Sign(Sign::Close), .. }) => Ok(node),
             other => Err(unexpected(other, &format!("`and`, `or` or the `)` for character {at}"))),
         }
     }
@@ -82,9 +86,11 @@ impl Parser<'_> {
         let (index, feature) = find(self.schema, name)?;
         let node = |test| Node::test(index, feature, test);
         match self.tokens.next() {
-            Some(Placed { token: Token::Equal, .. }) => Ok(node(one_of(feature, &[self.value(feature)?])?)),
-            Some(Placed { token: Token::Unequal, .. }) => Ok(node(one_of(feature, &[self.value(feature)?])?).negated()),
-            Some(Placed { token: Token::Order(order), .. }) => {
+            Some(Placed { token: Token::Sign(Sign::Equal), .. }) => Ok(node(one_of(feature, &[self.value(feature)?])?)),
+            Some(Placed { token: Token::Sign(Sign::Unequal), .. }) => {
+                Ok(node(one_of(feature, &[self.value(feature)?])?).negated())
+            }
+            Some(Placed { token: Token::Sign(Sign::Order(order)), .. }) => {
                 let scaling = ordered(feature, &order.to_string())?;
                 Ok(node(Test::Order(order, limit(feature, scaling, &self.value(feature)?)?)))
             }
@@ -95,15 +101,15 @@ impl Parser<'_> {
 
     /// What follows `in`: a list or a range.
     fn membership(&mut self, feature: &Feature) -> Result<Test, String> {
-        if !self.takes(|token| *token == Token::OpenList) {
+        if !self.takes(|token| *token == Token::Sign(Sign::OpenList)) {
             return self.range(feature);
         }
         let mut values = Vec::new();
         loop {
             values.push(self.value(feature)?);
             match self.tokens.next() {
-                Some(Placed { token: Token::Comma, .. }) => {}
-                Some(Placed { token: Token::CloseList, .. }) => return one_of(feature, &values),
+                Some(Placed { token: Token::Sign(Sign::Comma), .. }) => {}
+                Some(Placed { token: Token::Sign(Sign::CloseList), .. }) => return one_of(feature, &values),
                 other => return Err(unexpected(other, "`,` or `}`")),
             }
         }
@@ -115,7 +121,7 @@ impl Parser<'_> {
             return Err(unexpected(self.tokens.next(), "`{` and categories"));
         };
         let least = self.end(feature, scaling)?;
-        if !self.takes(|token| *token == Token::Dots) {
+        if !self.takes(|token| *token == Token::Sign(Sign::Dots)) {
             return Err(unexpected(self.tokens.next(), "a range such as `20..30` or a list such as `{20, 30}`"));
         }
         match (least, self.end(feature, scaling)?) {
@@ -200,7 +206,7 @@ fn limit(feature: &Feature, scaling: &Scaling, text: &str) -> Result<Limit, Stri
 
 fn unexpected(found: Option<Placed>, expected: &str) -> String {
     let found = match found {
-        Some(Placed { token, at }) => format!("`{}` is, at character {at}", shortened(&token.to_string())),
+        Some(Placed { written, at, .. }) => format!("`{}` is, at character {at}", shortened(&written)),
         None => "the end is".into(),
     };
     format!("{expected} should stand where {found}; {EXAMPLE}")
