@@ -41,6 +41,7 @@ impl Trainable for Training<'_> {
     }
 
     fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Result<Tensor<1>> {
+        self.models.need_gradients()?;
         let (network, sizes, plan) = (self.network, self.network.sizes, self.plan);
         let rows = Parts::of(&batch.x, sizes);
         let asked = self.draw(&values(rows.prediction.clone()), rng);
