@@ -4,6 +4,7 @@ use crate::data::{Samples, Scaling, Task};
 use crate::error::{Error, Result};
 use crate::model::{Predictive, Predictor};
 use crate::parallel::{over_shards, shards};
+use crate::seed::Rng;
 use crate::tensor::{Tensor, tensor, values};
 use crate::uncertainty::{Decomposition, Uncertainty, mean_prediction};
 use serde::{Deserialize, Serialize};
@@ -89,6 +90,15 @@ pub fn answer(predictor: &dyn Predictor, x: &Tensor<2>) -> Result<Predictive> {
     }
     let piece = |rows: Range<usize>| one_answer(predictor, &x.clone().narrow(0, rows.start, rows.len()));
     joined(shards(rows, most).into_iter().map(piece).collect::<Result<_>>()?)
+}
+
+/// The same from a few posterior samples that are drawn at random; from all of them if there are more rows than the
+/// predictor takes at once.
+pub fn answer_with_some(predictor: &dyn Predictor, x: &Tensor<2>, samples: usize, rng: &mut Rng) -> Result<Predictive> {
+    match predictor.rows_at_once() {
+        Some(most) if x.dims()[0] > most => answer(predictor, x),
+        _ => predictor.predict_with_some(x, samples, rng),
+    }
 }
 
 /// The answers about successive rows as one, if they are of one kind.

@@ -310,8 +310,8 @@ mod tests {
     fn an_answer_that_is_no_distribution_is_refused_by_what_is_wrong_with_it() {
         let infinite = f32::NEG_INFINITY;
         for (answer, expected) in [
-            (probabilities(&[0.5; 3]), "the predictor's probabilities has shape [3], expected [1, 2, 2]"),
-            (logs(&[0.0; 5]), "the predictor's log-probabilities has shape [5], expected [1, 2, 2]"),
+            (probabilities(&[0.5; 3]), "the predictor's array of probabilities has shape [3], expected [1, 2, 2]"),
+            (logs(&[0.0; 5]), "the predictor's array of log-probabilities has shape [5], expected [1, 2, 2]"),
             (
                 probabilities(&[0.5, 0.5, f32::NAN, 0.5]),
                 "the predictor's answer for class 0 of row 1 (sample 0) is NaN; that is no probability",

@@ -2,10 +2,11 @@
 //! predicted, ranked and measured, and refused by what descends a gradient.
 
 use super::*;
-use cluekit::amortise::Points;
 use cluekit::amortise::translation::{self, LatentMap};
+use cluekit::amortise::{Encoded, Neural, NeuralPlan, Points};
 use cluekit::measure::{generative_health, predictor_health};
 use cluekit::model::foreign::{Answer, AnsweringGenerative, AnsweringPredictor, Foreign};
+use cluekit::model::training::Fit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// `a b`, or with `b` transposed `a bᵀ`; `a` has rows of `inner` numbers.
@@ -33,13 +34,14 @@ struct PlainCurved {
     straight: Vec<f32>,
     hidden: Vec<f32>,
     bent: Vec<f32>,
+    gradient: bool,
 }
 
 impl PlainCurved {
     fn new(of: &Curved) -> Self {
         let [encoder, straight, hidden, bent] =
             [&of.encoder, &of.straight, &of.hidden, &of.bent].map(|matrix| values(matrix.clone()));
-        Self { encoder, straight, hidden, bent }
+        Self { encoder, straight, hidden, bent, gradient: true }
     }
 }
 
@@ -66,7 +68,7 @@ impl AnsweringGenerative for PlainCurved {
     }
 
     fn has_gradient(&self) -> bool {
-        true
+        self.gradient
     }
 }
 
@@ -177,6 +179,12 @@ fn background(world: &World, models: &Models) -> Background {
     }
 }
 
+/// The models of a world in plain numbers.
+fn foreign(world: &World) -> (Foreign<PlainCurved>, Foreign<PlainMembers>) {
+    let members = PlainMembers::new(&world.predictor, Speech::Logs);
+    (Foreign::new(PlainCurved::new(&world.generative)), Foreign::new(members))
+}
+
 /// The largest difference between codes and costs of two answers to one question.
 fn difference(name: &str, ours: &[Explanation], theirs: &[Explanation]) -> f32 {
     let mut most = 0.0f32;
@@ -212,7 +220,6 @@ fn a_model_with_a_pull_back_has_the_clues_of_the_same_model_in_tensors() {
                 match (ours, theirs) {
                     (Ok(ours), Ok(theirs)) => {
                         let found = difference(&name, &ours, &theirs);
-                        eprintln!("{name} {found:e}");
                         most = most.max(found);
                         moved += 1;
                     }
@@ -225,16 +232,14 @@ fn a_model_with_a_pull_back_has_the_clues_of_the_same_model_in_tensors() {
     }
     assert!(moved > 40, "only {moved} searches were compared");
     assert!(most < 1e-5, "codes or costs differ by {most}");
+    eprintln!("MEASURED {most:e} {moved}");
 }
 
 #[test]
 fn tensors_and_pull_backs_may_be_mixed() {
     let world = World::classes();
     let inputs = world.inputs(3);
-    let (curved, members) = (
-        Foreign::new(PlainCurved::new(&world.generative)),
-        Foreign::new(PlainMembers::new(&world.predictor, Speech::Logs)),
-    );
+    let (curved, members) = foreign(&world);
     let search = Search::delta_clue(ball(0.8), 3);
     let explain =
         |models: &Models| search.explain(models, &Background::default(), &inputs, Seed(1), &mut Silent).unwrap();
@@ -254,6 +259,28 @@ fn the_loss_of_a_translation_has_the_gradient_of_a_decoder_with_a_pull_back() {
     let (ours, theirs) = (loss(&world.models()), loss(&Models::new(&curved, &world.predictor)));
     assert!((ours.0 - theirs.0).abs() < 1e-5);
     assert!(ours.1.iter().zip(&theirs.1).all(|(a, b)| (a - b).abs() < 1e-5), "{ours:?} {theirs:?}");
+}
+
+#[test]
+fn a_neural_mapper_learns_the_same_from_models_with_a_pull_back() {
+    let world = World::classes();
+    let (curved, members) = foreign(&world);
+    let plan = NeuralPlan {
+        width: 8,
+        depth: 1,
+        mixtures: 100,
+        fit: Fit { epochs: 1, batch: 60, ..NeuralPlan::default().fit },
+        ..NeuralPlan::default()
+    };
+    let train = |models: &Models| {
+        let rows = Encoded::of(models, world.samples.clone()).unwrap();
+        let mapper = Neural::train(models, &Metric::default(), &rows, &rows, &plan, Seed(0), &mut Silent).unwrap();
+        mapper.parameters().values.clone()
+    };
+    // Foreign predictors cannot choose among their samples, so both use all of them.
+    let (ours, theirs) = (train(&world.models()), train(&Models::new(&curved, &members).with_task(&world.task)));
+    let most = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(most < 1e-4, "weights differ by {most}");
 }
 
 #[test]
@@ -307,6 +334,18 @@ fn a_search_on_a_model_that_only_answers_says_that_it_has_no_gradient() {
         assert!(matches!(problem, Error::NoGradient { model: "predictor" }), "{name}: {problem}");
         assert!(problem.to_string().contains("gradient-free") && !problem.to_string().contains('\n'), "{problem}");
     }
+}
+
+#[test]
+fn a_decoder_that_only_answers_is_searched_by_no_gradient_either() {
+    let world = World::classes();
+    let curved = Foreign::new(PlainCurved { gradient: false, ..PlainCurved::new(&world.generative) });
+    let models = Models::new(&curved, &world.predictor).with_task(&world.task);
+    let outcome = Search::clue().explain(&models, &Background::default(), &world.inputs(2), Seed(0), &mut Silent);
+    assert!(matches!(outcome.unwrap_err(), Error::NoGradient { model: "decoder" }));
+    let map = LatentMap::translation(vec![0.0; LATENT]);
+    let outcome = translation::loss(&models, &map, &[0.0; LATENT], &Points::new(&world.samples.x, WIDTH), 0.0);
+    assert!(matches!(outcome.unwrap_err(), Error::NoGradient { model: "decoder" }));
 }
 
 /// Answers as it should, and fails on the way back.

@@ -77,11 +77,11 @@ impl Answer {
         }
         match self {
             Self::Probabilities { values, samples, classes } => {
-                counted("the predictor's probabilities", values, [*samples, rows, *classes])?;
+                counted("the predictor's array of probabilities", values, [*samples, rows, *classes])?;
                 are_distributions(values, rows, *classes, |p| p)
             }
             Self::LogProbabilities { values, samples, classes } => {
-                counted("the predictor's log-probabilities", values, [*samples, rows, *classes])?;
+                counted("the predictor's array of log-probabilities", values, [*samples, rows, *classes])?;
                 are_distributions(values, rows, *classes, f64::exp)
             }
             Self::Gaussian { mean, variance, samples } => {
