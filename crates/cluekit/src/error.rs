@@ -101,6 +101,15 @@ pub enum Error {
         choices: String,
     },
 
+    /// A gradient was asked of a model that only answers.
+    #[error(
+        "the {model} only answers and has no gradient to descend; choose a gradient-free method, or give it a pull-back"
+    )]
+    NoGradient {
+        /// Which model.
+        model: &'static str,
+    },
+
     /// Nothing more than a download went wrong, from every mirror.
     #[error("could not fetch {name}: {problem}")]
     Fetch {

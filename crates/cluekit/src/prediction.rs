@@ -3,7 +3,8 @@
 use crate::data::{Samples, Scaling, Task};
 use crate::error::{Error, Result};
 use crate::model::{Predictive, Predictor};
-use crate::parallel::over_shards;
+use crate::parallel::{over_shards, shards};
+use crate::seed::Rng;
 use crate::tensor::{Tensor, tensor, values};
 use crate::uncertainty::{Decomposition, Uncertainty, mean_prediction};
 use serde::{Deserialize, Serialize};
@@ -60,14 +61,77 @@ impl Prediction {
 
 /// Predicts every row of `samples`; memory does not grow with the number of posterior samples times rows.
 pub fn predict(predictor: &dyn Predictor, samples: &Samples, task: &Task) -> Result<Vec<Prediction>> {
-    let parts = over_shards(samples.len(), ROWS, |rows| -> Result<Vec<Prediction>> {
-        Ok(summarised(&answer(predictor, &samples_tensor(samples, rows))?, task))
-    });
-    Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
+    let parts = of_each_shard(predictor, samples, |predictive| Ok(summarised(&predictive, task)))?;
+    Ok(parts.concat())
+}
+
+/// What `work` makes of the answers about all rows, in pieces that the predictor takes at once.
+fn of_each_shard<T: Send>(
+    predictor: &dyn Predictor,
+    samples: &Samples,
+    work: impl Fn(Predictive) -> Result<T> + Sync + Send,
+) -> Result<Vec<T>> {
+    let size = predictor.rows_at_once().unwrap_or(ROWS).max(1);
+    let piece = |rows: Range<usize>| work(answer(predictor, &samples_tensor(samples, rows))?);
+    match predictor.is_concurrent() {
+        true => over_shards(samples.len(), size, piece).into_iter().collect(),
+        false => shards(samples.len(), size).into_iter().map(piece).collect(),
+    }
 }
 
 /// What a predictor says of the rows `x`, if its answer has their number and is not empty.
+///
+/// More rows than it takes at once are asked for piece by piece.
 pub fn answer(predictor: &dyn Predictor, x: &Tensor<2>) -> Result<Predictive> {
+    let rows = x.dims()[0];
+    let most = predictor.rows_at_once().unwrap_or(rows).max(1);
+    if rows <= most {
+        return one_answer(predictor, x);
+    }
+    let piece = |rows: Range<usize>| one_answer(predictor, &x.clone().narrow(0, rows.start, rows.len()));
+    joined(shards(rows, most).into_iter().map(piece).collect::<Result<_>>()?)
+}
+
+/// The same from a few posterior samples that are drawn at random; from all of them if there are more rows than the
+/// predictor takes at once.
+pub fn answer_with_some(predictor: &dyn Predictor, x: &Tensor<2>, samples: usize, rng: &mut Rng) -> Result<Predictive> {
+    match predictor.rows_at_once() {
+        Some(most) if x.dims()[0] > most => answer(predictor, x),
+        _ => predictor.predict_with_some(x, samples, rng),
+    }
+}
+
+/// The answers about successive rows as one, if they are of one kind.
+fn joined(parts: Vec<Predictive>) -> Result<Predictive> {
+    let (mut logs, mut means, mut variances) = (vec![], vec![], vec![]);
+    let mut shapes = vec![];
+    for part in parts {
+        match part {
+            Predictive::Classes { log_probabilities } => {
+                let [samples, _, classes] = log_probabilities.dims();
+                shapes.push((samples, classes));
+                logs.push(log_probabilities);
+            }
+            Predictive::Gaussian { mean, variance } => {
+                shapes.push((mean.dims()[0], 0));
+                means.push(mean);
+                variances.push(variance);
+            }
+        }
+    }
+    if shapes.windows(2).any(|pair| pair[0] != pair[1]) {
+        let problem = "the predictor answers with other samples, classes or kinds for some rows than for others; they \
+                       must be the same for all";
+        return Err(Error::data(problem));
+    }
+    Ok(match logs.is_empty() {
+        true => Predictive::Gaussian { mean: Tensor::cat(means, 1), variance: Tensor::cat(variances, 1) },
+        false => Predictive::Classes { log_probabilities: Tensor::cat(logs, 1) },
+    })
+}
+
+/// The answer to one question.
+fn one_answer(predictor: &dyn Predictor, x: &Tensor<2>) -> Result<Predictive> {
     let predictive = predictor.predict(x)?;
     let rows = x.dims()[0];
     let (got, fits) = match &predictive {
@@ -120,15 +184,30 @@ pub fn posterior_moments(
     samples: &Samples,
     scaling: &Scaling,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
-    let parts = over_shards(samples.len(), ROWS, |rows| match predictor.predict(&samples_tensor(samples, rows))? {
-        Predictive::Gaussian { mean, variance } => Ok((mean, variance)),
-        Predictive::Classes { .. } => unreachable!("the predictor follows the schema's task"),
-    });
-    let (means, variances): (Vec<_>, Vec<_>) = parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    let means = values(Tensor::cat(means, 1)).iter().map(|&m| unscaled(m, scaling)).collect();
+    if samples.is_empty() {
+        return Ok((vec![], vec![]));
+    }
+    let Predictive::Gaussian { mean, variance } = joined(of_each_shard(predictor, samples, Ok)?)? else {
+        return Err(Error::data("the predictor answers with classes where values are due; name its task"));
+    };
+    let means = values(mean).iter().map(|&m| unscaled(m, scaling)).collect();
     let square = scaling.deviation.powi(2);
-    let variances = values(Tensor::cat(variances, 1)).iter().map(|&v| f64::from(v) * square).collect();
+    let variances = values(variance).iter().map(|&v| f64::from(v) * square).collect();
     Ok((means, variances))
+}
+
+/// How many posterior samples its answers have: what it says of itself, or what the first row shows.
+pub fn posterior_samples(predictor: &dyn Predictor, samples: &Samples) -> Result<usize> {
+    if let Some(count) = predictor.samples() {
+        return Ok(count);
+    }
+    if samples.is_empty() {
+        return Err(Error::data("there is no row to predict; give at least one"));
+    }
+    Ok(match answer(predictor, &samples_tensor(samples, 0..1))? {
+        Predictive::Classes { log_probabilities } => log_probabilities.dims()[0],
+        Predictive::Gaussian { mean, .. } => mean.dims()[0],
+    })
 }
 
 fn samples_tensor(samples: &Samples, rows: Range<usize>) -> Tensor<2> {

@@ -259,7 +259,7 @@ fn codes(explanation: &Explanation) -> Vec<f32> {
 fn check(what: &str, f: impl Fn(&Tensor<2>) -> Tensor<1>) {
     let (at, shape) = (normals(2 * LATENT, 30), [2, LATENT]);
     let z = leaf(at.clone(), shape);
-    let gradient = gradients(&f(&z).sum(), &[z]).remove(0);
+    let gradient = gradients(&f(&z).sum(), &[z]).unwrap().remove(0);
     assert_gradient(what, &at, &gradient, |z| sum(&values(f(&tensor(z.to_vec(), shape)))));
 }
 
@@ -414,7 +414,7 @@ fn descend(world: &World, search: &Search, ball: LatentBall, begin: &[f32], step
             }
         }
         if step < steps {
-            let gradient = gradients(&loss.sum(), &[point]).remove(0);
+            let gradient = gradients(&loss.sum(), &[point]).unwrap().remove(0);
             adam.step(&mut z, &gradient, f64::from(search.learning_rate), 0.0);
             z.chunks_exact_mut(LATENT).for_each(|z| ball.project(z, &centre));
         }
@@ -446,7 +446,7 @@ fn finite(what: &str, z: &[f32], f: impl Fn(&Tensor<2>) -> Tensor<1>) -> (f64, V
     let point = leaf(z.to_vec(), [z.len() / LATENT, LATENT]);
     let loss = f(&point);
     let value = sum(&values(loss.clone()));
-    let gradient = gradients(&loss.sum(), &[point]).remove(0);
+    let gradient = gradients(&loss.sum(), &[point]).unwrap().remove(0);
     assert!(value.is_finite() && gradient.iter().all(|g| g.is_finite()), "{what}: {value}, {gradient:?}");
     (value, gradient)
 }

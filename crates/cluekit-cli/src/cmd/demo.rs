@@ -222,7 +222,7 @@ impl Demo {
     fn introduce(&self, out: &mut dyn Write) -> Result<story::Chapter> {
         let (run, test, task) = (&self.studio.run, self.test(), &self.studio.run.schema.target.task);
         let count = run.predictor.samples();
-        let health = predictor_health(&run.predictor, &self.predictions, test, task, count)?;
+        let health = predictor_health(&run.predictor, &self.predictions, test, task)?;
         let PredictorHealth::Classifier(health) = health else { unreachable!("letters are classes") };
         let accuracy = format!("{:.1} %", 100.0 * (1.0 - health.error));
         let spots = health.auroc_errors.map_or("–".into(), |auroc| format!("{auroc:.3}"));

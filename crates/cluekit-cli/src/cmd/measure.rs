@@ -63,7 +63,7 @@ pub fn run(args: MeasureArgs) -> Result<ExitCode> {
         }
         false => None,
     };
-    let predictor = predictor_health(&run.predictor, &predictions, &samples, task, run.predictor.samples())?;
+    let predictor = predictor_health(&run.predictor, &predictions, &samples, task)?;
     let health = Health { predictor, generative };
     for (name, picture) in draw(&health, &predictions, &samples, task.classes().len())? {
         write_whole(&pictures.join(name), picture.as_bytes())?;
@@ -145,7 +145,9 @@ fn as_table(health: &Health, rows: usize) -> String {
         }
     }
     if let Some(health) = &health.generative {
-        lines.push(row("elbo", format!("{:.2}", health.elbo), "nats a row, higher is better"));
+        if let Some(elbo) = health.elbo {
+            lines.push(row("elbo", format!("{elbo:.2}"), "nats a row, higher is better"));
+        }
         lines.push(row("reconstruction", format!("{:.3}", health.reconstruction_l1), "ℓ₁ distance, lower is better"));
         lines.push(row("latent dimensions", health.latent.to_string(), ""));
     }

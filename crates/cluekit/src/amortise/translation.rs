@@ -138,6 +138,7 @@ pub fn loss(
     certain: &Points,
     lambda_theta: f32,
 ) -> Result<(f64, Vec<f32>)> {
+    models.need_gradient_of_decoder()?;
     let (latent, width) = (models.generative.latent(), certain.width());
     let count = z.len() / latent;
     let parts = over_shards(count, ROWS, |rows: Range<usize>| -> Result<(f64, Vec<f32>)> {
@@ -147,7 +148,7 @@ pub fn loss(
         let places = certain.nearest(&values(x.clone()));
         let chosen = places.into_iter().flat_map(|place| certain.point(place)).collect();
         let loss = (x - tensor(chosen, [rows.len(), width])).powi_scalar(2).sum();
-        let gradient = weights.gradient(&loss);
+        let gradient = weights.gradient(&loss)?;
         Ok((f64::from(scalar(loss)), gradient))
     });
     let theta = &map.parameters.values;

@@ -56,8 +56,9 @@ pub struct RegressorHealth {
 /// Scores of a generative model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GenerativeHealth {
-    /// Evidence lower bound in nats, mean over rows; more is better.
-    pub elbo: f64,
+    /// Evidence lower bound in nats, mean over rows; more is better. None of a model without a likelihood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elbo: Option<f64>,
     /// ℓ₁ distance between a row and its reconstruction, mean over rows.
     pub reconstruction_l1: f64,
     /// Latent dimensions.

@@ -4,25 +4,24 @@ use super::{
     ClassifierHealth, Gaussians, GenerativeHealth, Predictions, PredictorHealth, RegressorHealth, nll_mixture,
 };
 use crate::data::{Samples, Targets, Task};
-use crate::error::Result;
-use crate::model::vae::Vae;
+use crate::error::{Error, Result};
 use crate::model::{Generative, Predictor};
 use crate::parallel::over_shards;
-use crate::prediction::{Prediction, posterior_moments, probabilities, scaling_of, unscaled};
+use crate::prediction::{Prediction, posterior_moments, posterior_samples, probabilities, scaling_of, unscaled};
 use crate::seed::Seed;
 use crate::tensor::{tensor, values};
 
 /// Rows that one thread reconstructs at a time.
 const ROWS: usize = 256;
 
-/// How well `predictions` of a predictor with `posterior` samples fit the targets of `samples`.
+/// How well `predictions` of a predictor fit the targets of `samples`.
 pub fn predictor_health(
     predictor: &dyn Predictor,
     predictions: &[Prediction],
     samples: &Samples,
     task: &Task,
-    posterior: usize,
 ) -> Result<PredictorHealth> {
+    let posterior = posterior_samples(predictor, samples)?;
     match (&samples.y, scaling_of(task)) {
         (Targets::Values(targets), Some(scaling)) => {
             let targets: Vec<f64> = targets.iter().map(|&target| unscaled(target, scaling)).collect();
@@ -36,13 +35,13 @@ pub fn predictor_health(
                 samples: posterior,
             }))
         }
-        (Targets::Classes(labels), _) => {
+        (Targets::Classes(labels), None) => {
             let probabilities = probabilities(predictions);
             let uncertainty: Vec<f64> = predictions.iter().map(|p| f64::from(p.uncertainty.total)).collect();
             let checked = Predictions::new(&probabilities, task.classes().len(), labels)?;
             Ok(PredictorHealth::Classifier(ClassifierHealth::of(&checked, &uncertainty, posterior)?))
         }
-        _ => unreachable!("targets follow the schema's task"),
+        _ => Err(Error::data("the rows have classes where the task has values, or the reverse; name the task")),
     }
 }
 
@@ -59,22 +58,27 @@ fn mixture_moments(means: &[f64], variances: &[f64], rows: usize) -> (Vec<f64>, 
     moments.unzip()
 }
 
-/// Mean ELBO, from one draw of z a row, and mean ℓ₁ distance between a row and its reconstruction.
-pub fn generative_health(vae: &Vae, samples: &Samples, seed: Seed) -> Result<GenerativeHealth> {
+/// Mean ELBO, from one draw of z a row, if the model has one, and mean ℓ₁ distance between a row and its reconstruction.
+pub fn generative_health(model: &dyn Generative, samples: &Samples, seed: Seed) -> Result<GenerativeHealth> {
     let width = samples.width;
-    let sums = over_shards(samples.len(), ROWS, |rows| -> Result<(f64, f64)> {
+    let sum = |numbers: Vec<f32>| numbers.iter().map(|&n| f64::from(n)).sum::<f64>();
+    let sums = over_shards(samples.len(), ROWS, |rows| -> Result<(Option<f64>, f64)> {
         let x = tensor(samples.x[rows.start * width..rows.end * width].to_vec(), [rows.len(), width]);
-        let elbo = values(vae.elbo(&x, &mut seed.numbered("elbo", rows.start as u64)));
-        let distance = values((vae.decode(&vae.encode(&x)?)? - x).abs());
-        let sum = |numbers: Vec<f32>| numbers.iter().map(|&n| f64::from(n)).sum::<f64>();
-        Ok((sum(elbo), sum(distance)))
+        let elbo = model.elbo(&x, &mut seed.numbered("elbo", rows.start as u64))?;
+        let decoded = model.decode(&model.encode(&x)?)?;
+        if decoded.dims() != x.dims() {
+            let (expected, got) = (x.dims().to_vec(), decoded.dims().to_vec());
+            return Err(Error::Shape { what: "the output of the decoder".into(), expected, got });
+        }
+        Ok((elbo.map(|elbo| sum(values(elbo))), sum(values((decoded - x).abs()))))
     });
     let sums = sums.into_iter().collect::<Result<Vec<_>>>()?;
     let rows = samples.len() as f64;
+    let elbo: Option<Vec<f64>> = sums.iter().map(|(elbo, _)| *elbo).collect();
     Ok(GenerativeHealth {
-        elbo: sums.iter().map(|(elbo, _)| elbo).sum::<f64>() / rows,
+        elbo: elbo.map(|elbo| elbo.iter().sum::<f64>() / rows),
         reconstruction_l1: sums.iter().map(|(_, distance)| distance).sum::<f64>() / rows,
-        latent: vae.latent(),
+        latent: model.latent(),
     })
 }
 

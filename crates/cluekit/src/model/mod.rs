@@ -1,7 +1,11 @@
 //! Models: what explains the data (generative) and what is to be explained (predictor).
+//!
+//! A model comes in one of three forms: with tensors and their graph ([`Predictor`], [`Generative`]), with plain numbers
+//! and a pull-back, or with plain numbers alone (both in [`foreign`]).
 
 pub mod adam;
 pub mod bayesian;
+pub mod foreign;
 pub mod mlp;
 pub mod network;
 pub mod parameters;
@@ -33,6 +37,26 @@ pub trait Predictor: Send + Sync {
         let _ = (samples, rng);
         self.predict(x)
     }
+
+    /// S, where it is known before the first answer.
+    fn samples(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether its answers can be differentiated by x; a predictor without a gradient is searched by other methods.
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
+    /// How many rows it takes in one question; nothing where any number will do.
+    fn rows_at_once(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether several threads may ask at the same time with profit.
+    fn is_concurrent(&self) -> bool {
+        true
+    }
 }
 
 /// A generative model with a latent space to search in.
@@ -60,6 +84,16 @@ pub trait Generative: Send + Sync {
     fn elbo(&self, x: &Tensor<2>, rng: &mut Rng) -> Result<Option<Tensor<1>>> {
         let _ = (x, rng);
         Ok(None)
+    }
+
+    /// Whether the decoder can be differentiated by z; a model without a gradient is searched by other methods.
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
+    /// Whether several threads may ask at the same time with profit.
+    fn is_concurrent(&self) -> bool {
+        true
     }
 }
 

@@ -208,8 +208,8 @@ impl Weights {
     }
 
     /// ∂loss/∂parameters as one vector in the order of the layout.
-    pub fn gradient(&self, loss: &Tensor<1>) -> Vec<f32> {
-        tensor::gradients(loss, &self.leaves).concat()
+    pub fn gradient(&self, loss: &Tensor<1>) -> Result<Vec<f32>> {
+        Ok(tensor::gradients(loss, &self.leaves)?.concat())
     }
 }
 
@@ -250,7 +250,7 @@ mod tests {
         // Σ (x Wᵀ + b) has the gradient x for every row of W and 1 for b.
         let weights = Weights::tracked(&Parameters::new(layout(), vec![0.0; 9]).unwrap());
         let loss = weights.linear("layer", tensor::tensor(vec![1.0, 10.0], [1, 2])).sum();
-        assert_eq!(weights.gradient(&loss), vec![1.0, 10.0, 1.0, 10.0, 1.0, 10.0, 1.0, 1.0, 1.0]);
+        assert_eq!(weights.gradient(&loss).unwrap(), vec![1.0, 10.0, 1.0, 10.0, 1.0, 10.0, 1.0, 1.0, 1.0]);
     }
 
     #[test]

@@ -163,6 +163,10 @@ impl Predictor for Stacked {
         }
         self.only(&rand::seq::index::sample(rng, self.samples, samples.max(1)).into_vec()).predict(x)
     }
+
+    fn samples(&self) -> Option<usize> {
+        Some(self.samples)
+    }
 }
 
 /// The layout of S stacked copies of a network: every shape with S in front.

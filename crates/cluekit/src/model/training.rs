@@ -149,7 +149,7 @@ pub fn gradient(
             let weights = Weights::tracked(parameters);
             let mut rng = rng(rows.start);
             let loss = model.loss(&weights, &Batch::of(samples, &indices[rows]), &mut rng)?;
-            let gradient = weights.gradient(&loss);
+            let gradient = weights.gradient(&loss)?;
             Ok((f64::from(scalar(loss)), gradient))
         });
         for part in parts {

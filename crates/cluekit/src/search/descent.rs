@@ -12,11 +12,11 @@ use super::{Background, Models};
 use crate::data::{Bounds, Halfspace};
 use crate::distance::Metric;
 use crate::diversity::Space;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::explanation::StopReason;
 use crate::model::adam::Adam;
 use crate::parallel::over_shards;
-use crate::tensor::{Tensor, gradients, is_tracked, leaf, tensor, values};
+use crate::tensor::{Tensor, gradients, leaf, tensor, values};
 
 /// Rows of one descent at the most: it bounds the memory, however many inputs there are. (Candidates that are held
 /// apart stay together, however many they are.)
@@ -89,6 +89,9 @@ impl Descent<'_> {
     /// Starts that are coupled lie side by side, `together` for each input. Chunks depend on the starts alone, so the
     /// ends are the same for any number of threads.
     pub fn run(&self, starts: &[Start], together: usize, found: &[Found]) -> Result<Vec<End>> {
+        if self.convergence.max_steps > 0 {
+            self.models.need_gradients()?;
+        }
         let unit = if self.coupling.is_some() { together.max(1) } else { 1 };
         let rows = starts.len().div_ceil(PIECES).clamp(LEAST_ROWS, MOST_ROWS);
         let size = unit * (rows / unit).max(1);
@@ -205,13 +208,7 @@ impl Descent<'_> {
             // A linear function of the points with the gradient of the coupling: exact, and finite where points meet.
             loss = loss + (points * tensor(pull, [active.len(), width])).sum();
         }
-        if !last && !is_tracked(&loss) {
-            return Err(Error::data(
-                "the predictor's answer does not follow from its input by tensor operations, so there is no gradient to \
-                 descend; compute it with the functions of `cluekit::tensor`",
-            ));
-        }
-        let gradient = if last { vec![0.0; z.len()] } else { gradients(&loss, &[point]).remove(0) };
+        let gradient = if last { vec![0.0; z.len()] } else { gradients(&loss, &[point])?.remove(0) };
         Ok((losses, gradient))
     }
 }

@@ -61,6 +61,23 @@ impl<'a> Models<'a> {
         answer(self.predictor, x)
     }
 
+    /// Refuses a decoder that only answers, for work that differentiates it.
+    pub(crate) fn need_gradient_of_decoder(&self) -> Result<()> {
+        match self.generative.has_gradient() {
+            true => Ok(()),
+            false => Err(Error::NoGradient { model: "decoder" }),
+        }
+    }
+
+    /// Refuses models that only answer, for work that differentiates both.
+    pub(crate) fn need_gradients(&self) -> Result<()> {
+        self.need_gradient_of_decoder()?;
+        match self.predictor.has_gradient() {
+            true => Ok(()),
+            false => Err(Error::NoGradient { model: "predictor" }),
+        }
+    }
+
     /// What is predicted.
     pub fn task(&self) -> &'a Task {
         self.task

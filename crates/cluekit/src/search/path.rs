@@ -27,6 +27,7 @@ pub(super) fn class_paths(
     count: usize,
     classes: &[usize],
 ) -> Result<Vec<Vec<Vec<f32>>>> {
+    descent.models.need_gradients()?;
     let origins = descent.origins;
     let mut wanted: Vec<(usize, usize, usize)> = Vec::new(); // input, class, starts
     for (input, origin) in origins.iter().enumerate() {
@@ -98,7 +99,7 @@ fn log_probability_gradient(descent: &Descent, z: &[f32], goals: &[(usize, usize
     let mut chosen = vec![0.0; rows * columns];
     goals.iter().enumerate().for_each(|(row, (_, class))| chosen[row * columns + class] = 1.0);
     let logs = mean.clamp_min(LEAST_PROBABILITY).log() * tensor(chosen, [rows, columns]);
-    Ok(gradients(&logs.sum(), &[z]).remove(0))
+    Ok(gradients(&logs.sum(), &[z])?.remove(0))
 }
 
 /// The point at this share of a path's length.

@@ -21,6 +21,11 @@ pub(super) fn spread(
     steps: usize,
     term: DiversityTerm,
 ) -> Result<()> {
+    match term.space {
+        Space::Z => {}
+        Space::X => descent.models.need_gradient_of_decoder()?,
+        Space::Y => descent.models.need_gradients()?,
+    }
     // A descent on −D.
     let coupling = Coupling { term: Weighted(1.0, term), order: Order::Simultaneous };
     let sets: Vec<&[Start]> = starts.chunks(together).collect();
@@ -51,7 +56,7 @@ fn ascend(descent: &Descent, set: &[Start], steps: usize, coupling: Coupling) ->
                 let width = points.dims()[1];
                 let (_, pull) = coupling.at(&values(points.clone()), width, origin, None)?;
                 let pull = tensor(pull.into_iter().map(|g| g as f32).collect(), [set.len(), width]);
-                gradients(&(points * pull).sum(), &[point]).remove(0)
+                gradients(&(points * pull).sum(), &[point])?.remove(0)
             }
         };
         adam.step(&mut z, &gradient, f64::from(descent.learning_rate), 0.0);

@@ -9,6 +9,7 @@ mod constraints;
 mod decoding;
 mod descent;
 mod diversity;
+mod foreign;
 mod identities;
 mod measures;
 mod names;

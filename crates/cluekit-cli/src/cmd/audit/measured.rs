@@ -5,13 +5,18 @@ use anyhow::Result;
 use cluekit::audit::{ClassRow, FeatureBand, Hesitation, Rows, Spread, Tally, Trust, Whereabouts};
 use cluekit::data::{Samples, Schema, Targets};
 use cluekit::measure::{Health, Predictions, Reliability, generative_health, predictor_health, rejection_curve};
-use cluekit::model::vae::Vae;
+use cluekit::model::Generative;
 use cluekit::prediction::{Prediction, probabilities};
 
 /// Scores of both models, and the curves behind them.
-pub fn trust(run: &Run, generative: Option<&Vae>, samples: &Samples, predictions: &[Prediction]) -> Result<Trust> {
+pub fn trust(
+    run: &Run,
+    generative: Option<&dyn Generative>,
+    samples: &Samples,
+    predictions: &[Prediction],
+) -> Result<Trust> {
     let task = &run.schema.target.task;
-    let predictor = predictor_health(&run.predictor, predictions, samples, task, run.predictor.samples())?;
+    let predictor = predictor_health(&run.predictor, predictions, samples, task)?;
     let generative = generative.map(|model| generative_health(model, samples, run.record.seed)).transpose()?;
     let (mut reliability, mut rejection) = (None, None);
     if let Targets::Classes(labels) = &samples.y {

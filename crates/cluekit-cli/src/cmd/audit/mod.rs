@@ -18,9 +18,9 @@ use cluekit::amortise::{Method, Pair};
 use cluekit::audit::{Audit, FORMAT, Finding, Subject};
 use cluekit::data::{Dataset, Samples};
 use cluekit::distance::Distance;
+use cluekit::model::Generative;
 use cluekit::model::store::files::{create_folder, write_whole};
 use cluekit::model::store::run::RunFolder;
-use cluekit::model::vae::Vae;
 use cluekit::prediction::{Prediction, predict};
 use cluekit::search::Delta;
 use cluekit::uncertainty::Uncertainty;
@@ -293,7 +293,7 @@ impl<'a> Opened<'a> {
     }
 
     /// What is known without any search.
-    fn audit(&self, args: &AuditArgs, generative: Option<&Vae>) -> Result<Audit> {
+    fn audit(&self, args: &AuditArgs, generative: Option<&dyn Generative>) -> Result<Audit> {
         let name = last_name(&args.run.run);
         let split = format!("{:?}", args.split).to_lowercase();
         let subject = Subject::new(&name, &self.dataset.name, &self.run.schema, &split);
@@ -317,7 +317,13 @@ impl<'a> Opened<'a> {
     }
 
     /// Adds what the rows say of the model.
-    fn look(&self, args: &AuditArgs, audit: &mut Audit, accepted: f32, generative: Option<&Vae>) -> Result<()> {
+    fn look(
+        &self,
+        args: &AuditArgs,
+        audit: &mut Audit,
+        accepted: f32,
+        generative: Option<&dyn Generative>,
+    ) -> Result<()> {
         let above = match args.above {
             Some(above) => above,
             None => limits::unsure_above(self.run, &self.dataset.train, accepted)?,

@@ -98,10 +98,11 @@ impl Network {
 
 /// ∂ ln d(μ_θ(z), x₀) / ∂z, scaled: free of the distance's unit, and a constant to whoever goes on from it.
 pub(super) fn slope(models: &Models, metric: &Metric, z: &Tensor<2>, x: &Tensor<2>) -> Result<Tensor<2>> {
+    models.need_gradient_of_decoder()?;
     let at = leaf(values(z.clone()), z.dims());
     let distance = metric.between(&models.decode(&at, x.dims()[1])?, x);
     let distances = values(distance.clone());
-    let mut slopes = gradients(&distance.sum(), &[at]).remove(0);
+    let mut slopes = gradients(&distance.sum(), &[at])?.remove(0);
     for (slope, distance) in slopes.chunks_mut(z.dims()[1]).zip(distances) {
         slope.iter_mut().for_each(|slope| *slope *= SLOPE / distance.max(LEAST_DISTANCE));
     }

@@ -332,7 +332,7 @@ fn the_gradient_of_training_is_that_of_differences_through_decoder_and_predictor
     // The same targets and λ_x are drawn each time.
     let loss = |weights: &Weights| training.loss(weights, &batch, &mut Seed(5).stream("asked")).unwrap();
     let weights = Weights::tracked(&parameters);
-    let gradient = weights.gradient(&loss(&weights));
+    let gradient = weights.gradient(&loss(&weights)).unwrap();
     let at = |place: usize, step: f32| {
         let mut moved = parameters.clone();
         moved.values[place] += step;

@@ -6,6 +6,7 @@ use crate::distance::Metric;
 use crate::error::Result;
 use crate::model::parameters::{Layout, Weights};
 use crate::model::training::{Batch, Trainable};
+use crate::prediction::answer_with_some;
 use crate::search::Models;
 use crate::seed::Rng;
 use crate::tensor::{Tensor, tensor, values};
@@ -41,6 +42,7 @@ impl Trainable for Training<'_> {
     }
 
     fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Result<Tensor<1>> {
+        self.models.need_gradients()?;
         let (network, sizes, plan) = (self.network, self.network.sizes, self.plan);
         let rows = Parts::of(&batch.x, sizes);
         let asked = self.draw(&values(rows.prediction.clone()), rng);
@@ -48,7 +50,7 @@ impl Trainable for Training<'_> {
         let condition = network.asked(&asked, plan);
         let z = network.map(weights, self.models, self.metric, &rows, &condition)?;
         let x = self.models.decode(&z, rows.x.dims()[1])?;
-        let predictive = self.models.predictor.predict_with_some(&x, plan.samples, rng)?;
+        let predictive = answer_with_some(self.models.predictor, &x, plan.samples, rng)?;
         let mut loss = Decomposition::of(&predictive).total;
         if sizes.classes > 0 {
             let log_mean = mean_prediction(&predictive).clamp_min(LEAST_PROBABILITY).log();
