@@ -60,7 +60,18 @@ impl Prediction {
 
 /// Predicts every row of `samples`; memory does not grow with the number of posterior samples times rows.
 pub fn predict(predictor: &dyn Predictor, samples: &Samples, task: &Task) -> Result<Vec<Prediction>> {
+    predict_watched(predictor, samples, task, &|_| Ok(()))
+}
+
+/// The same as part of work that is watched: `done` is told how many rows were predicted, and ends it with an error.
+pub fn predict_watched(
+    predictor: &dyn Predictor,
+    samples: &Samples,
+    task: &Task,
+    done: &(dyn Fn(usize) -> Result<()> + Sync),
+) -> Result<Vec<Prediction>> {
     let parts = over_shards(samples.len(), ROWS, |rows| -> Result<Vec<Prediction>> {
+        done(rows.len())?;
         Ok(summarised(&answer(predictor, &samples_tensor(samples, rows))?, task))
     });
     Ok(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())

@@ -23,6 +23,7 @@ pub(super) fn clue(label: Label, x: Vec<f32>) -> Clue {
         changes: vec![],
         x,
         z: vec![1.0, -1.0],
+        path: vec![],
     }
 }
 

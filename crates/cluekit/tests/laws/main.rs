@@ -14,6 +14,7 @@ mod measures;
 mod refusals;
 mod searches;
 mod starts;
+mod stopping;
 mod world;
 
 use cluekit::data::{Constraints, Feature, Image, Kind, Samples, Scaling, Schema, Target, Targets, Task, Value};
