@@ -1,6 +1,7 @@
 //! `clue train`: from data to a run folder with a generative model and a predictor.
 
 use crate::progress::Bar;
+use crate::stop;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::data::{self, DataDir, Dataset, Request, Schema};
@@ -67,6 +68,7 @@ pub struct TrainArgs {
 
 /// Runs `clue train`.
 pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
+    stop::remedy("go on with --resume");
     let folder = RunFolder::at(&args.out);
     if let Some(found) = folder.occupied_by()
         && !args.overwrite
