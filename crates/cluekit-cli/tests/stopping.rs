@@ -154,16 +154,18 @@ fn an_audit_that_is_stopped_leaves_no_half_page() {
     assert_stops("audit", with_a_run(place.path()), command, command);
 }
 
-/// A training that lasts until it is stopped.
-fn endless(folder: &Path) -> Command {
-    train(&folder.join("run"), &["generative.fit.epochs=100000", "generative.fit.patience=0"])
+/// A training that lasts until it is stopped, after this time at the latest.
+fn endless(folder: &Path, time: &str) -> Command {
+    let mut command = train(&folder.join("run"), &["generative.fit.epochs=100000", "generative.fit.patience=0"]);
+    command.args(["--timeout", time]);
+    command
 }
 
 #[test]
 fn each_signal_has_its_exit_code_and_a_training_says_how_it_goes_on() {
     for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let place = tempfile::tempdir().unwrap();
-        let (output, waited) = stopped(&mut endless(place.path()), name, Duration::from_millis(700));
+        let (output, waited) = stopped(&mut endless(place.path(), "1m"), name, Duration::from_millis(700));
         assert_eq!(output.status.code(), Some(code), "{name}: {}", message(&output));
         assert_eq!(last_line(&output), "clue: stopped; go on with --resume", "{name}");
         assert!(waited < Duration::from_secs(3), "{name}: {waited:?}");
@@ -175,7 +177,7 @@ fn each_signal_has_its_exit_code_and_a_training_says_how_it_goes_on() {
 fn a_time_that_is_over_stops_a_command_and_the_line_says_so() {
     let place = tempfile::tempdir().unwrap();
     let began = Instant::now();
-    let output = endless(place.path()).args(["--timeout", "1.5s"]).output().unwrap();
+    let output = endless(place.path(), "1.5s").output().unwrap();
     assert_eq!(output.status.code(), Some(124), "{}", message(&output));
     assert_eq!(last_line(&output), "clue: stopped after 1.5 s (--timeout); go on with --resume");
     assert!((1.5..4.5).contains(&began.elapsed().as_secs_f64()), "{:?}", began.elapsed());
@@ -187,7 +189,7 @@ fn a_time_that_is_over_stops_a_command_and_the_line_says_so() {
 #[test]
 fn who_asks_twice_does_not_wait() {
     let place = tempfile::tempdir().unwrap();
-    let child = spawn(&mut endless(place.path()));
+    let child = spawn(&mut endless(place.path(), "1m"));
     sleep(Duration::from_millis(700));
     signal(&child, "INT");
     signal(&child, "INT");

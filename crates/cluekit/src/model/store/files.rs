@@ -66,6 +66,16 @@ fn temporary_for(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.{random:016x}.writing"))
 }
 
+/// Removes the temporary files that killed processes left in a folder to which nobody else writes now.
+pub fn remove_leftovers(folder: &Path) {
+    let is_leftover = |name: &str| name.starts_with('.') && name.ends_with(".writing");
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(is_leftover) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Creates a folder and the ones above it.
 pub fn create_folder(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(Error::writing(path))
@@ -120,6 +130,18 @@ mod tests {
         assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read(&outside).unwrap(), b"precious");
         assert!(fs::symlink_metadata(&path).unwrap().is_file() && fs::read(&path).unwrap() == b"page");
+    }
+
+    #[test]
+    fn what_killed_processes_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let temporary = temporary_for(&folder.path().join("weights"));
+        for path in [temporary, folder.path().join("weights"), folder.path().join("my.writing")] {
+            fs::write(path, b"").unwrap();
+        }
+        remove_leftovers(folder.path());
+        assert_eq!(names(folder.path()), ["my.writing", "weights"]);
+        remove_leftovers(&folder.path().join("nowhere"));
     }
 
     #[test]
