@@ -3,12 +3,14 @@
 mod choice;
 mod cmd;
 mod progress;
+mod stop;
 mod table;
 
 use clap::{Parser, Subcommand};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
+use std::time::Duration;
 
 // Tensors of a few megabytes come and go at every step; the system's allocator gives each back to the kernel.
 #[global_allocator]
@@ -26,7 +28,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
                   clue glam fit runs/credit               one change for a whole group, learned once\n  \
                   clue measure runs/credit                whether that can be trusted\n  \
                   clue audit runs/credit                  all of this as one page for a person\n\n\
-                  Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some inputs have no accepted explanation."
+                  Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some inputs have no accepted explanation,\n\
+                  124 stopped by --timeout, 130 by Ctrl-C (128 and the number of the signal)."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -37,6 +40,9 @@ struct Cli {
     /// Print no progress and no notes on stderr, only errors.
     #[arg(short, long, global = true)]
     quiet: bool,
+    /// Stop after this time, such as 90s, 10m or 2h, as Ctrl-C would.
+    #[arg(long, global = true, value_name = "TIME", value_parser = stop::time)]
+    timeout: Option<Duration>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -56,7 +62,7 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     start_log(cli.quiet);
-    if let Err(problem) = start_threads(cli.threads) {
+    if let Err(problem) = stop::listen(cli.timeout).map_err(Into::into).and_then(|()| start_threads(cli.threads)) {
         return fail(&problem);
     }
     let done = match cli.command {
@@ -77,6 +83,8 @@ fn main() -> ExitCode {
 fn start_log(quiet: bool) {
     let level = if quiet { tracing::Level::ERROR } else { tracing::Level::INFO };
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    // It would say on a stderr that is closed or full that it cannot be written to, and panic.
+    let log = log.log_internal_errors(false);
     log.without_time().with_target(false).with_level(false).with_ansi(false).init();
 }
 
@@ -87,6 +95,11 @@ fn start_threads(threads: Option<NonZeroUsize>) -> anyhow::Result<()> {
 
 /// Prints the chain of causes once and chooses the exit code.
 fn fail(problem: &anyhow::Error) -> ExitCode {
+    if is_stopped(problem)
+        && let Some(code) = stop::ended()
+    {
+        return code;
+    }
     if is_closed_pipe(problem) {
         return ExitCode::SUCCESS; // `clue … | head` has seen enough.
     }
@@ -97,6 +110,11 @@ fn fail(problem: &anyhow::Error) -> ExitCode {
         matches!(cause.downcast_ref(), Some(Setting { .. } | NotDifferentiable { .. }))
     });
     if usage { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
+/// Whether the work ended because it was told to.
+fn is_stopped(problem: &anyhow::Error) -> bool {
+    problem.chain().any(|cause| matches!(cause.downcast_ref(), Some(cluekit::Error::Cancelled { .. })))
 }
 
 fn is_closed_pipe(problem: &anyhow::Error) -> bool {

@@ -1,8 +1,10 @@
-//! Progress of training on stderr: a bar on a terminal, nothing otherwise.
+//! Progress of training on stderr: a bar on a terminal, nothing otherwise. Whoever shows it also ends it.
 
+use crate::stop::{self, Watched};
 use cluekit::observer::{Observer, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// A bar that shows rate, time left, loss and validation figure.
@@ -10,13 +12,15 @@ pub struct Bar {
     bar: ProgressBar,
     what: String,
     begun: Instant,
+    watched: Option<Watched>,
 }
 
 impl Bar {
     /// A bar, or nothing when `quiet`.
     pub fn new(quiet: bool) -> Self {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
-        Self { bar: ProgressBar::with_draw_target(Some(0), target), what: String::new(), begun: Instant::now() }
+        let bar = ProgressBar::with_draw_target(Some(0), target);
+        Self { bar, what: String::new(), begun: Instant::now(), watched: None }
     }
 
     fn begin(&mut self, progress: &Progress) {
@@ -33,25 +37,32 @@ impl Bar {
         self.bar.reset_eta();
         self.what = progress.what.to_owned();
         self.begun = Instant::now();
+        self.watched.get_or_insert_with(Watched::begin);
     }
 }
 
 impl Observer for Bar {
-    fn progress(&mut self, progress: &Progress) {
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+        if stop::is_asked() {
+            self.bar.finish_and_clear();
+            return ControlFlow::Break(());
+        }
         if self.what != progress.what {
             self.begin(progress);
         }
         self.bar.set_position(progress.done);
         let validation =
             progress.validation.map_or(String::new(), |(name, figure)| format!(", validation {name} {figure:.4}"));
-        if progress.done > 0 {
+        if progress.done > 0 && !progress.loss.is_nan() {
             self.bar.set_message(format!("loss {:.4}{validation}", progress.loss));
         }
+        ControlFlow::Continue(())
     }
 
     fn finished(&mut self, what: &str, reason: &str) {
         self.bar.finish_and_clear();
         tracing::info!("{what}: {reason} ({:.1} s)", self.begun.elapsed().as_secs_f64());
         self.what.clear();
+        self.watched = None;
     }
 }

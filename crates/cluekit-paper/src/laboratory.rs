@@ -201,7 +201,8 @@ impl<'a> Laboratory<'a> {
     ) -> Result<Arc<Vec<Explanation>>> {
         let search = Search { threshold: stage.threshold, ..search.clone() };
         let settings = serde_json::to_string(&search).map_err(|error| Error::data(error.to_string()))?;
-        let key = format!("{} {} {rows:?} {settings}", stage.name, seed.0);
+        // The settings do not say whether ways were asked for.
+        let key = format!("{} {} {rows:?} {} {settings}", stage.name, seed.0, search.traced);
         if let Some(found) = self.found.get(&key) {
             return Ok(found.clone());
         }

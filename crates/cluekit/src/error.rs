@@ -92,6 +92,13 @@ pub enum Error {
         remedy: String,
     },
 
+    /// Somebody who watched wanted it to end.
+    #[error("{what} was stopped")]
+    Cancelled {
+        /// What was being done.
+        what: String,
+    },
+
     /// A metric that counts was asked to serve as an objective.
     #[error("`{name}` cannot be optimised: it counts labels and has no gradient; choose one of {choices}")]
     NotDifferentiable {

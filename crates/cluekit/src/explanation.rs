@@ -96,6 +96,9 @@ pub struct Clue {
     pub x: Vec<f32>,
     /// Where the search ended.
     pub z: Vec<f32>,
+    /// The codes on the way there, from the start on, one a step; empty unless it was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<Vec<f32>>,
 }
 
 /// A predicted class or value.

@@ -1,4 +1,8 @@
-//! Watching long work: the library tells what it does, somebody else decides how to show it.
+//! Watching long work and ending it: the library tells how far it is, somebody else shows that and says whether to go on.
+
+use crate::error::{Error, Result};
+use std::ops::ControlFlow;
+use std::sync::Mutex;
 
 /// How far training, or a search, has come.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,16 +14,19 @@ pub struct Progress<'a> {
     /// Steps in all, if every epoch is needed.
     pub total: u64,
     /// Mean training loss of the current epoch so far, in nats a row; for a search the newest mean objective. Means
-    /// nothing before the first step.
+    /// nothing before the first step, and is no number where nothing is minimised.
     pub loss: f64,
     /// The newest figure on the validation rows, with its name.
     pub validation: Option<(&'static str, f64)>,
 }
 
-/// Somebody who watches.
+/// Somebody who watches, and who may end what is watched.
 pub trait Observer: Send {
-    /// After every step of training; where a step takes long, before the first one too.
-    fn progress(&mut self, progress: &Progress);
+    /// After every step; where a step takes long, or nothing counts as one, also in between.
+    ///
+    /// `Break` ends the work with [`Error::Cancelled`] before another step is done. What is whole by then is kept: a
+    /// training leaves a checkpoint, from which it goes on to the same end.
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()>;
 
     /// When a model is trained, and why training ended.
     fn finished(&mut self, what: &str, reason: &str);
@@ -30,6 +37,90 @@ pub trait Observer: Send {
 pub struct Silent;
 
 impl Observer for Silent {
-    fn progress(&mut self, _: &Progress) {}
+    fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
     fn finished(&mut self, _: &str, _: &str) {}
+}
+
+/// Work that many threads share: it adds up their steps, and all of them hear when it is to end.
+pub struct Shared<'a> {
+    what: &'a str,
+    total: u64,
+    state: Mutex<State<'a>>,
+}
+
+struct State<'a> {
+    observer: &'a mut dyn Observer,
+    done: u64,
+    loss: f64,
+    validation: Option<(&'static str, f64)>,
+    stopped: bool,
+}
+
+impl<'a> Shared<'a> {
+    /// Work called `what` of `total` steps.
+    pub fn new(observer: &'a mut dyn Observer, what: &'a str, total: u64) -> Self {
+        let state = State { observer, done: 0, loss: f64::NAN, validation: None, stopped: false };
+        Self { what, total, state: Mutex::new(state) }
+    }
+
+    /// So many more steps are done; an error if the work is to end.
+    pub fn add(&self, steps: u64, loss: f64) -> Result<()> {
+        self.tell(|state| (state.done, state.loss) = ((state.done + steps).min(self.total), loss))
+    }
+
+    /// One more step is done, and its figure on the validation rows; an error if the work is to end.
+    pub fn judged(&self, name: &'static str, figure: f64) -> Result<()> {
+        self.tell(|state| {
+            (state.done, state.loss, state.validation) = (state.done + 1, figure, Some((name, figure)));
+        })
+    }
+
+    /// Nothing new; an error if the work is to end.
+    pub fn go_on(&self) -> Result<()> {
+        self.tell(|_| {})
+    }
+
+    /// The observer is asked until it says `Break`, and never again.
+    fn tell(&self, change: impl FnOnce(&mut State)) -> Result<()> {
+        // An observer that panicked on another thread ends the work there.
+        let Ok(mut state) = self.state.lock() else { return Ok(()) };
+        if !state.stopped {
+            change(&mut state);
+            let State { done, loss, validation, .. } = *state;
+            let progress = Progress { what: self.what, done, total: self.total, loss, validation };
+            state.stopped = state.observer.progress(&progress).is_break();
+        }
+        if state.stopped { Err(Error::Cancelled { what: self.what.into() }) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parallel::over_shards;
+
+    /// Says `Break` at the call of this number.
+    struct Until(u64, u64);
+
+    impl Observer for Until {
+        fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
+            self.1 += 1;
+            if self.1 < self.0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        }
+        fn finished(&mut self, _: &str, _: &str) {}
+    }
+
+    #[test]
+    fn every_thread_hears_of_the_end_and_the_observer_is_left_alone() {
+        let mut observer = Until(40, 0);
+        {
+            let shared = Shared::new(&mut observer, "counting", 100);
+            let done = over_shards(100, 1, |_| shared.add(1, 0.5).is_ok());
+            assert_eq!(done.iter().filter(|ok| **ok).count(), 39);
+            assert_eq!(shared.go_on().unwrap_err().to_string(), "counting was stopped");
+        }
+        assert_eq!(observer.1, 40);
+    }
 }

@@ -61,7 +61,17 @@ impl Prediction {
 
 /// Predicts every row of `samples`; memory does not grow with the number of posterior samples times rows.
 pub fn predict(predictor: &dyn Predictor, samples: &Samples, task: &Task) -> Result<Vec<Prediction>> {
-    let parts = of_each_shard(predictor, samples, |predictive| Ok(summarised(&predictive, task)))?;
+    predict_watched(predictor, samples, task, &|_| Ok(()))
+}
+
+/// The same as part of work that is watched: `done` is told how many rows were predicted, and ends it with an error.
+pub fn predict_watched(
+    predictor: &dyn Predictor,
+    samples: &Samples,
+    task: &Task,
+    done: &(dyn Fn(usize) -> Result<()> + Sync),
+) -> Result<Vec<Prediction>> {
+    let parts = of_each_shard(predictor, samples, done, |predictive| Ok(summarised(&predictive, task)))?;
     Ok(parts.concat())
 }
 
@@ -69,10 +79,14 @@ pub fn predict(predictor: &dyn Predictor, samples: &Samples, task: &Task) -> Res
 fn of_each_shard<T: Send>(
     predictor: &dyn Predictor,
     samples: &Samples,
+    done: &(dyn Fn(usize) -> Result<()> + Sync),
     work: impl Fn(Predictive) -> Result<T> + Sync + Send,
 ) -> Result<Vec<T>> {
     let size = predictor.rows_at_once().unwrap_or(ROWS).max(1);
-    let piece = |rows: Range<usize>| work(answer(predictor, &samples_tensor(samples, rows))?);
+    let piece = |rows: Range<usize>| {
+        done(rows.len())?;
+        work(answer(predictor, &samples_tensor(samples, rows))?)
+    };
     match predictor.is_concurrent() {
         true => over_shards(samples.len(), size, piece).into_iter().collect(),
         false => shards(samples.len(), size).into_iter().map(piece).collect(),
@@ -187,7 +201,7 @@ pub fn posterior_moments(
     if samples.is_empty() {
         return Ok((vec![], vec![]));
     }
-    let Predictive::Gaussian { mean, variance } = joined(of_each_shard(predictor, samples, Ok)?)? else {
+    let Predictive::Gaussian { mean, variance } = joined(of_each_shard(predictor, samples, &|_| Ok(()), Ok)?)? else {
         return Err(Error::data("the predictor answers with classes where values are due; name its task"));
     };
     let means = values(mean).iter().map(|&m| unscaled(m, scaling)).collect();

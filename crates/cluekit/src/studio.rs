@@ -11,8 +11,8 @@ use crate::model::pipeline::validation_split;
 use crate::model::stacked::Stacked;
 use crate::model::store::run::{Record, RunFolder};
 use crate::model::vae::Vae;
-use crate::observer::Observer;
-use crate::prediction::{Amounts, Prediction, predict};
+use crate::observer::{Observer, Shared};
+use crate::prediction::{Amounts, Prediction, predict_watched};
 use crate::search::Models;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -150,7 +150,11 @@ impl Studio {
     }
 
     fn ask_and_keep(&self, split: &[Samples; 2], observer: &mut dyn Observer) -> Result<[Vec<Prediction>; 2]> {
-        let ask = |samples: &Samples| predict(&self.run.predictor, samples, &self.run.schema.target.task);
+        let work = Shared::new(observer, "predicting", (split[0].len() + split[1].len()) as u64);
+        let ask = |samples: &Samples| {
+            let done = |rows: usize| work.add(rows as u64, f64::NAN);
+            predict_watched(&self.run.predictor, samples, &self.run.schema.target.task, &done)
+        };
         let answers = [ask(&split[0])?, ask(&split[1])?];
         let (layout, key) = self.place_of_predictions(split);
         let means = answers.iter().flatten().flat_map(|prediction| prediction.mean.iter().copied());

@@ -1,6 +1,7 @@
 //! `clue experiment`: the paper's tables and figures, and whether its claims hold.
 
 use crate::progress::Bar;
+use crate::stop;
 use crate::table::{json, table};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -9,6 +10,7 @@ use cluekit::observer::{Observer, Progress};
 use cluekit_paper::{Laboratory, NAMES, Place, Record, Spec, built_in, results_page};
 use serde::Serialize;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -69,6 +71,7 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
     }
     let experiments = args.experiments()?;
     create_folder(&args.out)?;
+    stop::remedy("the same command goes on where it stopped");
     let place = Place { runs: args.runs.clone(), data: args.data.clone(), quick: args.quick };
     let now = Arc::new(Mutex::new(String::new()));
     let mut bar = Several { bar: Bar::new(quiet), now: now.clone() };
@@ -93,7 +96,7 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
                 match carry_out(&mut laboratory, name, spec, args.quick, &folder) {
                     Ok(record) => record,
                     // The others may still tell something.
-                    Err(problem) if experiments.len() > 1 => {
+                    Err(problem) if experiments.len() > 1 && !stop::is_asked() => {
                         tracing::error!("{name}: {problem:#}");
                         failed.push(name.as_str());
                         continue;
@@ -253,10 +256,10 @@ struct Several {
 }
 
 impl Observer for Several {
-    fn progress(&mut self, progress: &Progress) {
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
         let now = self.now.lock().expect("nobody panics while naming");
         let what = format!("{now} {}", progress.what);
-        self.bar.progress(&Progress { what: &what, ..progress.clone() });
+        self.bar.progress(&Progress { what: &what, ..progress.clone() })
     }
 
     fn finished(&mut self, what: &str, reason: &str) {

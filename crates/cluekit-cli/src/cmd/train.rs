@@ -2,6 +2,7 @@
 
 use super::run::data_directory;
 use crate::progress::Bar;
+use crate::stop;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::data::{self, Dataset, Request, Schema};
@@ -69,6 +70,7 @@ pub struct TrainArgs {
 
 /// Runs `clue train`.
 pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
+    stop::remedy("go on with --resume");
     let folder = RunFolder::at(&args.out);
     if let Some(found) = folder.occupied_by()
         && !args.overwrite

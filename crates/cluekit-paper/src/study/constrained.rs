@@ -7,7 +7,7 @@ use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean, over_inputs, percent};
 use cluekit::error::Result;
 use cluekit::explanation::Explanation;
-use cluekit::search::{Background, Delta, LatentBall, Search, Starts};
+use cluekit::search::{Delta, LatentBall, Search, Starts};
 use cluekit::seed::Seed;
 use cluekit_plot::Grid;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ impl Constrained {
     pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
         let stage = lab.stage(&self.models)?;
         let rows = stage.top(self.inputs).to_vec();
-        let bounded = delta_clue(self.delta, self.count, 0.0, self.steps)?;
+        let bounded = Search { traced: true, ..delta_clue(self.delta, self.count, 0.0, self.steps)? };
         let free = Search {
             delta: Delta::Fixed(LatentBall::UNBOUNDED),
             starts: Starts { radius: Some(self.delta), ..Starts::default() },
@@ -68,15 +68,12 @@ impl Constrained {
         for (name, found) in ["constrained", "unconstrained"].iter().zip(&sets) {
             table.push(vec![(*name).into(), inside(found).into(), kept(found).into()]);
         }
-        let first = stage.inputs(&rows[..1])?;
         let z0 = &sets[0][0].input.z;
         let ground = ground(&stage, View::around(z0, 2.2 * f64::from(self.delta)))?;
         let mut panels = Vec::new();
-        let searches = [("Constrained at every step", &bounded), ("Unconstrained", &free)];
-        for ((title, search), found) in searches.into_iter().zip(&sets) {
-            let paths = search.paths(&stage.models(), &Background::default(), &first, Seed(self.seed))?.remove(0);
-            let shown = paths.len().min(20);
-            let plot = ways(panel(title, &ground), &paths[..shown], &found[0].clues[..shown], "clues");
+        for (title, found) in ["Constrained at every step", "Unconstrained"].into_iter().zip(&sets) {
+            let shown = found[0].clues.len().min(20);
+            let plot = ways(panel(title, &ground), &found[0].clues[..shown], "clues");
             panels.push(plot.with(circle(z0, self.delta)).with(origin(z0)));
         }
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }

@@ -59,9 +59,8 @@ impl Methods2d {
             ("δ-CLUE: many, within a ball", &delta),
             ("∇-CLUE: held apart", &nabla),
         ] {
-            let paths = search.paths(&models, &background, &inputs, seed)?.remove(0);
-            let found = lab.explain(&stage, search, rows, seed)?;
-            let mut plot = ways(panel(title, &ground), &paths, &found[0].clues, "clues").with(origin(&z0));
+            let found = lab.explain(&stage, &Search { traced: true, ..search.clone() }, rows, seed)?;
+            let mut plot = ways(panel(title, &ground), &found[0].clues, "clues").with(origin(&z0));
             if search.delta == delta.delta {
                 plot = plot.with(circle(&z0, self.delta));
             }

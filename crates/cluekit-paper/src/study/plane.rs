@@ -103,10 +103,10 @@ pub(super) fn circle(centre: &[f32], radius: f32) -> Line {
 }
 
 /// Ways, and the clues that lie on them: the best codes, which need not be the last.
-pub(super) fn ways(mut plot: Plot, paths: &[Vec<Vec<f32>>], clues: &[Clue], name: &str) -> Plot {
+pub(super) fn ways(mut plot: Plot, clues: &[Clue], name: &str) -> Plot {
     let colour = palette(0);
-    for path in paths {
-        let points = path.iter().map(|z| point(z)).collect();
+    for clue in clues {
+        let points = clue.path.iter().map(|z| point(z)).collect();
         plot = plot.with(Line { points, colour: Some(colour), ..Line::default() });
     }
     plot.with(dots(clues.iter().map(|clue| point(&clue.z)).collect(), colour, name))

@@ -7,7 +7,7 @@ use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::figure;
 use cluekit::diversity::Set;
 use cluekit::error::Result;
-use cluekit::search::{Background, DiversityTerm, Order, Weighted};
+use cluekit::search::{DiversityTerm, Order, Weighted};
 use cluekit::seed::Seed;
 use cluekit_plot::{Grid, Plot, palette};
 use serde::{Deserialize, Serialize};
@@ -39,12 +39,11 @@ impl Sequential2d {
         let stage = lab.stage(&self.models)?;
         let rank = self.rank.min(stage.ranked.len() - 1);
         let rows = &stage.ranked[rank..=rank];
-        let inputs = stage.inputs(rows)?;
         let alone = delta_clue(self.delta, self.count, 0.0, self.steps)?;
         let mut search = alone.clone();
         search.objective.diversity = Some(Weighted(self.diversity, DiversityTerm::default()));
         search.order = Order::Sequential;
-        let paths = search.paths(&stage.models(), &Background::default(), &inputs, Seed(self.seed))?.remove(0);
+        search.traced = true;
         let found = lab.explain(&stage, &search, rows, Seed(self.seed))?;
         let plain = lab.explain(&stage, &alone, rows, Seed(self.seed))?;
         let z0 = &found[0].input.z;
@@ -59,7 +58,6 @@ impl Sequential2d {
             };
             let plot = ways(
                 panel(&format!("Candidate {}", candidate + 1), &land.map("H − λ_D D", hills)?),
-                &paths[candidate..=candidate],
                 &found[0].clues[candidate..=candidate],
                 "its clue",
             );

@@ -17,7 +17,7 @@ use crate::distance::Distance;
 use crate::error::{Error, Result};
 use crate::explanation::{Clue, Label};
 use crate::mixture::Mixture;
-use crate::observer::Observer;
+use crate::observer::{Observer, Shared};
 use crate::search::{Background, Convergence, Decoding, Inputs, Models, Prepared, Price, Proposal, Search, Weighted};
 use crate::seed::Seed;
 use examples::{Examples, difference, spread, stacked};
@@ -357,14 +357,14 @@ impl<'a> Workshop<'a> {
     ) -> Result<(Vec<Chosen>, Vec<Vec<String>>)> {
         let form = if recipe.method == Method::Affine { Form::Affine } else { Form::Translation };
         let descent = |lambda_theta| Descent { lambda_theta, steps: recipe.steps, learning_rate: recipe.learning_rate };
-        let mapper = |lambda_theta: f32, group: usize| {
+        let mapper = |lambda_theta: f32, group: usize, work: &Shared| {
             if recipe.method == Method::Clusters {
                 // Where one translation serves nobody it is best kept short; that would tie several of them too.
-                return self.clustered(examples, group, recipe.most_clusters, descent(lambda_theta));
+                return self.clustered(examples, group, recipe.most_clusters, descent(lambda_theta), work);
             }
             let Examples { z, certain_x, .. } = &examples[group];
             let start = LatentMap::starting_at(form, examples[group].difference());
-            let map = translation::fit(self.models, start, z, certain_x, descent(lambda_theta))?;
+            let map = translation::fit(self.models, start, z, certain_x, descent(lambda_theta), &|| work.go_on())?;
             Ok(match recipe.method {
                 Method::Scaled => Mapper::Scaled(map.parameters().values.clone()),
                 _ => Mapper::Latent(map),
@@ -381,14 +381,22 @@ impl<'a> Workshop<'a> {
         }
         let lambdas: Vec<f32> = chosen.into_iter().map(|(lambda, _)| lambda).collect();
         let counts: Vec<usize> = (1..=recipe.most_clusters).collect();
-        let clustered = |count, group: usize| self.clustered(examples, group, count, descent(lambdas[group]));
+        let clustered =
+            |count, group: usize, work: &Shared| self.clustered(examples, group, count, descent(lambdas[group]), work);
         let mappers = judge.best(what, &counts, observer, clustered)?;
         let chosen = lambdas.into_iter().zip(mappers).map(|(lambda, (_, mapper))| (Some(lambda), mapper));
         Ok((chosen.collect(), notes))
     }
 
     /// `count` clusters of a group's uncertain codes, each with a translation of its own.
-    fn clustered(&self, examples: &[Examples], group: usize, count: usize, descent: Descent) -> Result<Mapper> {
+    fn clustered(
+        &self,
+        examples: &[Examples],
+        group: usize,
+        count: usize,
+        descent: Descent,
+        work: &Shared,
+    ) -> Result<Mapper> {
         let latent = self.train.latent;
         let Examples { z, certain_x, .. } = &examples[group];
         // As a file holds it, so that a mapper is the same before and after it was saved.
@@ -403,7 +411,8 @@ impl<'a> Workshop<'a> {
             // certain codes nearest to the members.
             let mut best: Option<(f64, LatentMap)> = None;
             for start in [own.difference(), own.to_the_nearest()] {
-                let map = translation::fit(self.models, LatentMap::translation(start), &own.z, certain_x, descent)?;
+                let start = LatentMap::translation(start);
+                let map = translation::fit(self.models, start, &own.z, certain_x, descent, &|| work.go_on())?;
                 let loss = translation::loss(self.models, &map, &own.z, certain_x, descent.lambda_theta)?.0;
                 if best.as_ref().is_none_or(|(least, _)| loss < *least) {
                     best = Some((loss, map));

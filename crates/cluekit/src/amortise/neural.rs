@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::model::parameters::{Layout, Parameters, Weights};
 use crate::model::store::checkpoint::Checkpoint;
 use crate::model::training::{Fit, Rows, Session, fit};
-use crate::observer::Observer;
+use crate::observer::{Observer, Shared};
 use crate::parallel::over_shards;
 use crate::search::{Decoding, Models, Price};
 use crate::seed::Seed;
@@ -197,7 +197,8 @@ impl Neural {
         }
         let network = Network::new(Sizes::of(train.latent, models.task(), outputs), plan);
         let above = learned_above(train, plan.uncertain_share);
-        let pool = pool(models, train, plan, above, seed)?;
+        let mixing = Shared::new(observer, "mixing rows", 2 * plan.mixtures as u64);
+        let pool = pool(models, train, plan, above, seed, &|rows| mixing.add(rows as u64, f64::NAN))?;
         let watched = as_samples(&validation.select(&uncertain(validation, above)), models.task());
         let training = Training { network: &network, plan, models, metric };
         let initial = Parameters::initial(network.layout.clone(), &mut seed.stream("neural mapper: start"));

@@ -108,15 +108,23 @@ pub struct Descent {
     pub learning_rate: f64,
 }
 
-/// Minimises Eq. 2 from `start` and returns the best map that was seen.
+/// Minimises Eq. 2 from `start` and returns the best map that was seen; `go_on` ends it with an error.
 ///
 /// # Shapes
 /// - `z`: `n × latent`, row by row, n and the number of certain points at least 1
-pub fn fit(models: &Models, start: LatentMap, z: &[f32], certain: &Points, settings: Descent) -> Result<LatentMap> {
+pub fn fit(
+    models: &Models,
+    start: LatentMap,
+    z: &[f32],
+    certain: &Points,
+    settings: Descent,
+    go_on: &dyn Fn() -> Result<()>,
+) -> Result<LatentMap> {
     let mut map = start;
     let mut best = (f64::INFINITY, map.clone());
     let mut adam = Adam::new(map.parameters.values.len());
     for step in 0..=settings.steps {
+        go_on()?;
         let (loss, gradient) = loss(models, &map, z, certain, settings.lambda_theta)?;
         if loss < best.0 {
             best = (loss, map.clone());
@@ -255,7 +263,7 @@ mod tests {
         let certain = [2.0, -1.0, 2.0, -1.0, 3.0, -1.0, 2.0, 0.0];
         let start = LatentMap::translation(vec![2.25 - 1.0 / 3.0, -0.75 - 1.0 / 3.0]);
         let settings = Descent { lambda_theta: 0.0, steps: 30, learning_rate: 0.1 };
-        let found = fit(&models, start, &z, &Points::new(&certain, 2), settings).unwrap();
+        let found = fit(&models, start, &z, &Points::new(&certain, 2), settings, &|| Ok(())).unwrap();
         assert_near(&found.parameters().values, &[2.0, -1.0], 0.01);
     }
 
@@ -266,7 +274,7 @@ mod tests {
         for form in [Form::Translation, Form::Affine] {
             let start = LatentMap::starting_at(form, vec![1.0, -0.7]);
             let settings = Descent { lambda_theta: 1e4, steps: 100, learning_rate: 0.1 };
-            let found = fit(&models, start, &[0.0, 0.0], &Points::new(&[1.0, -0.7], 2), settings).unwrap();
+            let found = fit(&models, start, &[0.0, 0.0], &Points::new(&[1.0, -0.7], 2), settings, &|| Ok(())).unwrap();
             let length: f32 = found.parameters().values.iter().map(|value| value.abs()).sum();
             assert!(length < 0.05, "{length}");
         }
@@ -278,7 +286,9 @@ mod tests {
         let same = Same::new(1);
         let models = Models::new(&same, &Sigmoid);
         let settings = Descent { lambda_theta: 0.0, steps: 1, learning_rate: 5.0 };
-        let found = fit(&models, LatentMap::translation(vec![0.9]), &[0.0], &Points::new(&[1.0], 1), settings).unwrap();
+        let found =
+            fit(&models, LatentMap::translation(vec![0.9]), &[0.0], &Points::new(&[1.0], 1), settings, &|| Ok(()))
+                .unwrap();
         assert_near(&found.parameters().values, &[0.9], 0.0);
     }
 }

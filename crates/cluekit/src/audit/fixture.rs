@@ -33,6 +33,7 @@ pub fn clue(label: Label, x: Vec<f32>) -> Clue {
         changes: vec![],
         x,
         z: vec![1.0, -1.0],
+        path: vec![],
     }
 }
 

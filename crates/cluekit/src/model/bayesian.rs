@@ -7,7 +7,7 @@
 use super::parameters::Parameters;
 use super::sghmc::Sghmc;
 use super::store::checkpoint::Snapshot;
-use super::training::{MOST_EPOCHS, Session, Trainable, check_finite, gradient, mean_loss, order};
+use super::training::{MOST_EPOCHS, Session, Trainable, check_finite, gradient, mean_loss, order, stopped};
 use crate::error::{Error, Result};
 use crate::observer::Progress;
 use crate::seed::Rng;
@@ -152,6 +152,10 @@ pub fn sample_posterior(
         chain.load(&mut snapshot)?;
         bound = Some(snapshot.get("bound")?);
         parameters.values = snapshot.take("parameters", parameters.values.len())?;
+        // In the middle of an epoch, those that were drawn at its beginning.
+        if !chain.steps().is_multiple_of(schedule.per_epoch as u64) {
+            precisions = snapshot.take("precisions", parameters.layout().entries().len())?;
+        }
         for i in 0..snapshot.get("draws")? as usize {
             let draw = checkpoint.load(&draw_name(i))?.ok_or_else(|| {
                 Error::data(format!("the checkpoint has lost its {}; train again with --overwrite", draw_name(i)))
@@ -195,22 +199,24 @@ pub fn sample_posterior(
         }
         loss += gradient.loss * indices.len() as f64;
         seen += indices.len();
+        let snapshot = |chain: &Sghmc, draws: usize| {
+            let snapshot = chain.save(Snapshot::default()).array("parameters", &parameters.values);
+            snapshot.array("precisions", &precisions).number("bound", bound).number("draws", draws as f64)
+        };
         if position + 1 == schedule.per_epoch {
             if !rows.validation.is_empty() {
                 let figure = mean_loss(model, &parameters, rows.validation, seed, &stream("validation"))?;
                 check_finite(what, epoch, "the validation loss", figure, &remedy)?;
                 validation = Some(("loss of the newest draw", figure));
             }
-            let snapshot = chain.save(Snapshot::default()).array("parameters", &parameters.values);
-            checkpoint.save(what, &snapshot.number("bound", bound).number("draws", draws.len() as f64))?;
+            checkpoint.save(what, &snapshot(&chain, draws.len()))?;
         }
-        observer.progress(&Progress {
-            what,
-            done: chain.steps(),
-            total: schedule.total,
-            loss: loss / seen as f64,
-            validation,
-        });
+        let (done, total) = (chain.steps(), schedule.total);
+        let progress = Progress { what, done, total, loss: loss / seen as f64, validation };
+        if observer.progress(&progress).is_break() {
+            checkpoint.save(what, &snapshot(&chain, draws.len()))?;
+            return Err(stopped(what));
+        }
     }
     observer.finished(what, "all draws done");
     Ok(draws)

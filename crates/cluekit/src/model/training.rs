@@ -198,7 +198,12 @@ pub fn check_finite(what: &str, epoch: usize, quantity: &'static str, value: f64
     }
 }
 
-/// Where training with Adam stands after an epoch; all that a resumed run needs.
+/// The error of a training that its observer has ended.
+pub(super) fn stopped(what: &str) -> Error {
+    Error::Cancelled { what: format!("training of the {what}") }
+}
+
+/// Where training with Adam stands after a step; all that a resumed run needs.
 struct State {
     parameters: Parameters,
     adam: Adam,
@@ -298,7 +303,9 @@ pub fn fit(
     let mut validation = None;
     while state.epoch < settings.epochs && !state.exhausted(settings.patience) {
         let (mut loss, mut seen) = (0.0, 0);
-        for indices in order(rows.train.len(), seed, what, state.epoch).chunks(settings.batch) {
+        // A run that was stopped goes on in the middle of an epoch.
+        let done = state.adam.steps.saturating_sub(per_epoch * state.epoch as u64) as usize;
+        for indices in order(rows.train.len(), seed, what, state.epoch).chunks(settings.batch).skip(done) {
             let step = state.adam.steps;
             let stream = |row: usize| seed.numbered(&noise, (step << 16) + row as u64);
             let gradient = gradient(model, &state.parameters, rows.train, indices, stream)?;
@@ -307,7 +314,11 @@ pub fn fit(
             state.step(&gradient.values, rate, settings.weight_decay);
             loss += gradient.loss * indices.len() as f64;
             seen += indices.len();
-            observer.progress(&Progress { what, done: state.adam.steps, total, loss: loss / seen as f64, validation });
+            let progress = Progress { what, done: state.adam.steps, total, loss: loss / seen as f64, validation };
+            if observer.progress(&progress).is_break() {
+                checkpoint.save(what, &state.to_snapshot())?;
+                return Err(stopped(what));
+            }
         }
         state.epoch += 1;
         if rows.validation.is_empty() {

@@ -34,7 +34,10 @@ pub(super) fn next_steps(
         descent.origins.iter().map(|origin| Origin { ball: LatentBall::UNBOUNDED, ..origin.clone() }).collect();
     // Nothing but the uncertainty, so that no other term keeps it from being found.
     let uncertainty = Objective { uncertainty: search.objective.uncertainty, ..Objective::default() };
-    let beyond = Descent { origins: &free, objective: &uncertainty, coupling: None, watch: &|_, _| {}, ..*descent };
+    // These steps are not counted as steps of the search.
+    let watch = |_: usize, _: f64| descent.go_on();
+    let beyond =
+        Descent { origins: &free, objective: &uncertainty, coupling: None, watch: &watch, traced: false, ..*descent };
     let nearest = nearest_beyond(&beyond, &unexplained, sets, acceptance)?;
     let constrained = descent.models.schema.is_some_and(|schema| !schema.constraints.is_empty());
     for (&input, nearest) in unexplained.iter().zip(nearest) {

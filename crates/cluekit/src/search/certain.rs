@@ -4,6 +4,7 @@
 //! a few more at a time, until one is certain. Most training points are, so this looks at few of them.
 
 use super::Models;
+use super::prepared::GoOn;
 use crate::data::{Samples, Targets};
 use crate::distance::latent_distance;
 use crate::error::{Error, Result};
@@ -84,8 +85,18 @@ impl Certain {
     /// For each of the codes `z` the nearest certain point of every class that is predicted as that class, where
     /// there is one.
     pub fn nearest_of_each_class(&self, models: &Models, z: &[&[f32]]) -> Result<Vec<Vec<Option<Nearest>>>> {
+        self.nearest_watched(models, z, &|| Ok(()))
+    }
+
+    /// The same as part of work that can be ended.
+    pub(super) fn nearest_watched(
+        &self,
+        models: &Models,
+        z: &[&[f32]],
+        go_on: GoOn,
+    ) -> Result<Vec<Vec<Option<Nearest>>>> {
         let mut known = BTreeMap::new();
-        let blocks = z.chunks(INPUTS).map(|z| self.nearest_in_block(models, z, &mut known));
+        let blocks = z.chunks(INPUTS).map(|z| self.nearest_in_block(models, z, &mut known, go_on));
         Ok(blocks.collect::<Result<Vec<_>>>()?.concat())
     }
 
@@ -94,6 +105,7 @@ impl Certain {
         models: &Models,
         z: &[&[f32]],
         known: &mut BTreeMap<usize, Certainty>,
+        go_on: GoOn,
     ) -> Result<Vec<Vec<Option<Nearest>>>> {
         let mut nearest = vec![vec![None; self.classes.len()]; z.len()];
         let pairs: Vec<(usize, usize)> =
@@ -101,6 +113,7 @@ impl Certain {
         let mut quests = over_shards(pairs.len(), 1, |at| self.quest(pairs[at.start], z));
         let mut block = FIRST;
         while !quests.is_empty() {
+            go_on()?;
             let next =
                 |quest: &Quest| quest.order.iter().skip(quest.looked_at).take(block).map(|(row, _)| *row).collect();
             let unknown: BTreeSet<usize> =

@@ -72,6 +72,7 @@ pub(super) fn certify(descent: &Descent, ends: &[End], acceptance: Acceptance) -
             changes,
             x,
             z: end.z.clone(),
+            path: end.path.clone(),
         }
     });
     Ok(clues.collect())
@@ -80,6 +81,7 @@ pub(super) fn certify(descent: &Descent, ends: &[End], acceptance: Acceptance) -
 /// Fresh predictions and distances of the inputs `x`, each with the origin it belongs to and its code.
 pub(super) fn evaluate(descent: &Descent, places: &[(usize, &[f32])], x: &[Vec<f32>]) -> Result<Vec<Evaluated>> {
     let parts = over_shards(x.len(), ROWS, |range: Range<usize>| -> Result<Vec<Evaluated>> {
+        descent.go_on()?;
         let (places, x) = (&places[range.clone()], &x[range]);
         let rows = descent.constants(places.iter().map(|(input, _)| (*input, None)));
         let z = tensor(places.iter().flat_map(|(_, z)| z.iter().copied()).collect(), [x.len(), places[0].1.len()]);
@@ -104,6 +106,7 @@ pub(super) fn evaluate(descent: &Descent, places: &[(usize, &[f32])], x: &[Vec<f
 /// The inputs that the searched codes stand for, as the data could hold them.
 pub(super) fn final_inputs(descent: &Descent, ends: &[End]) -> Result<Vec<Vec<f32>>> {
     let parts = over_shards(ends.len(), ROWS, |range| -> Result<Vec<Vec<f32>>> {
+        descent.go_on()?;
         let ends = &ends[range];
         let rows = descent.constants(ends.iter().map(|end| (end.input, end.bounds.as_ref())));
         let codes: Vec<f32> = ends.iter().flat_map(|end| end.z.iter().copied()).collect();

@@ -77,8 +77,9 @@ pub(super) struct Descent<'a> {
     pub learning_rate: f32,
     pub convergence: Convergence,
     pub origins: &'a [Origin],
-    /// Told after each evaluation of some rows: how many steps of one row are done, and their mean objective.
-    pub watch: &'a (dyn Fn(usize, f64) + Sync),
+    /// Told after each evaluation of some rows: how many steps of one row are done, and their mean objective. With no
+    /// step it is only asked whether to go on; an error says that the search is to end.
+    pub watch: &'a (dyn Fn(usize, f64) -> Result<()> + Sync),
     /// Whether ends remember their way.
     pub traced: bool,
 }
@@ -107,6 +108,7 @@ impl Descent<'_> {
         let mut watches = vec![Watch::default(); starts.len() / unit];
         let mut adam = Adam::new(z.len());
         let mut rows = self.rows(starts, &active);
+        self.go_on()?;
         for step in 0.. {
             let last = step >= self.convergence.max_steps;
             if self.traced {
@@ -129,7 +131,7 @@ impl Descent<'_> {
             }
             let (stopped, steps) = (keep.iter().filter(|keep| !**keep).count(), self.convergence.max_steps);
             let mean = losses.iter().sum::<f64>() / active.len() as f64;
-            (self.watch)(active.len() + stopped * steps.saturating_sub(step), mean);
+            (self.watch)(active.len() + stopped * steps.saturating_sub(step), mean)?;
             if stopped > 0 {
                 for values in [&mut z, &mut gradient, &mut adam.mean, &mut adam.square] {
                     keep_rows(values, &keep, latent);
@@ -149,6 +151,11 @@ impl Descent<'_> {
         Ok(ends)
     }
 
+    /// An error if the search is to end.
+    pub fn go_on(&self) -> Result<()> {
+        (self.watch)(0, f64::NAN)
+    }
+
     fn rows(&self, starts: &[Start], active: &[usize]) -> Rows {
         self.constants(active.iter().map(|&row| (starts[row].input, starts[row].bounds.as_ref())))
     }
@@ -165,6 +172,7 @@ impl Descent<'_> {
             return Ok(ends.iter().map(|end| end.z.clone()).collect());
         };
         let parts = over_shards(ends.len(), MOST_ROWS, |range| -> Result<Vec<Vec<f32>>> {
+            self.go_on()?;
             let ends = &ends[range];
             let codes: Vec<f32> = ends.iter().flat_map(|end| end.z.iter().copied()).collect();
             let z = tensor(codes, [ends.len(), ends[0].z.len()]);

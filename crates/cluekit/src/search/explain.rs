@@ -8,9 +8,8 @@ use super::{Background, Delta, Inputs, Models, Order, Search, SubSearches};
 use super::{advice, plausibility, sparse, spread};
 use crate::error::Result;
 use crate::explanation::{Clue, Explanation};
-use crate::observer::{Observer, Progress};
+use crate::observer::{Observer, Shared};
 use crate::seed::Seed;
-use std::sync::Mutex;
 
 impl Search {
     /// Explains every input: its clues, certified, and what they tell together.
@@ -45,36 +44,25 @@ impl Search {
             return Ok(vec![]);
         }
         let acceptance = self.acceptance();
-        let progress = Counter::new(observer, self.work(inputs.len() * deltas.len(), models));
-        let watch = |steps: usize, loss: f64| progress.add(steps, loss);
+        let progress = Shared::new(observer, "searching", self.work(inputs.len() * deltas.len(), models));
+        let watch = watched(&progress);
         let mut sets: Vec<Vec<Clue>> = vec![vec![]; inputs.len()];
         let mut explanations = vec![];
         for (at, &delta) in deltas.iter().enumerate() {
             let search = Self { delta, ..self.clone() };
-            let prepared = search.prepare(models, background, inputs)?;
+            let prepared = search.prepare_watched(models, background, inputs, &|| progress.go_on())?;
             let descent = Descent { watch: &watch, ..prepared.descent() };
             let clues = search.clues(&descent, acceptance, seed)?;
             sets.iter_mut().zip(clues).for_each(|(all, new)| all.extend(new));
             if at + 1 == deltas.len() {
-                let advice = advice::next_steps(&search, &descent, &sets, acceptance)?;
+                let advice = match self.advised {
+                    true => advice::next_steps(&search, &descent, &sets, acceptance)?,
+                    false => vec![None; sets.len()],
+                };
                 explanations = prepared.explanations(std::mem::take(&mut sets), advice, seed)?;
             }
         }
         Ok(explanations)
-    }
-
-    /// The ways of all candidates of each input through the latent space: for every candidate its codes, from the start
-    /// on, one a step.
-    pub fn paths(
-        &self,
-        models: &Models,
-        background: &Background,
-        inputs: &Inputs,
-        seed: Seed,
-    ) -> Result<Vec<Vec<Vec<Vec<f32>>>>> {
-        let prepared = self.prepare(models, background, inputs)?;
-        let ends = self.search(&Descent { traced: true, ..prepared.descent() }, seed)?;
-        Ok(ends.chunks(self.count).map(|ends| ends.iter().map(|end| end.path.clone()).collect()).collect())
     }
 
     /// The certified clues of each input.
@@ -91,7 +79,7 @@ impl Search {
         }
         let mut sets = sets_of(clues, descent.origins.len());
         if let Some(ordinary) = &descent.background.ordinary {
-            plausibility::judge(descent.models, ordinary, descent.origins, &mut sets)?;
+            plausibility::judge(descent, ordinary, &mut sets)?;
         }
         Ok(sets)
     }
@@ -173,21 +161,10 @@ fn sets_of(clues: Vec<Clue>, inputs: usize) -> Vec<Vec<Clue>> {
     clues.chunks(size).map(<[Clue]>::to_vec).collect()
 }
 
-/// Adds up the steps that chunks report from their threads.
-pub(super) struct Counter<'a> {
-    state: Mutex<(u64, &'a mut dyn Observer)>,
-    total: u64,
-}
-
-impl<'a> Counter<'a> {
-    pub fn new(observer: &'a mut dyn Observer, total: u64) -> Self {
-        Self { state: Mutex::new((0, observer)), total }
-    }
-
-    pub fn add(&self, steps: usize, loss: f64) {
-        let Ok(mut state) = self.state.lock() else { return };
-        state.0 = (state.0 + steps as u64).min(self.total);
-        let (done, observer) = &mut *state;
-        observer.progress(&Progress { what: "searching", done: *done, total: self.total, loss, validation: None });
+/// What a descent tells: its steps, or with none of them nothing but the question whether to go on.
+pub(super) fn watched<'a>(progress: &'a Shared) -> impl Fn(usize, f64) -> Result<()> + Sync + 'a {
+    |steps, loss| match steps {
+        0 => progress.go_on(),
+        _ => progress.add(steps as u64, loss),
     }
 }

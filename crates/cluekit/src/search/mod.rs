@@ -125,6 +125,12 @@ pub struct Search {
     /// Searches around the best.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_searches: Option<SubSearches>,
+    /// Whether each clue comes with the way to it.
+    #[serde(skip)]
+    pub traced: bool,
+    /// Whether inputs without an accepted clue come with advice, which takes a search of its own.
+    #[serde(skip)]
+    pub advised: bool,
 }
 
 impl Search {
@@ -142,6 +148,8 @@ impl Search {
             threshold: 0.3,
             accept_by: Uncertainty::Total,
             sub_searches: None,
+            traced: false,
+            advised: true,
         }
     }
 

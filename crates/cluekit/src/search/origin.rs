@@ -2,6 +2,7 @@
 
 use super::ball::LatentBall;
 use super::certain::{Nearest, automatic_radius};
+use super::prepared::GoOn;
 use super::{Background, Decoding, Delta, Inputs, Models, Search};
 use crate::data::Bounds;
 use crate::diversity::Space;
@@ -55,8 +56,10 @@ pub(super) fn origins(
     models: &Models,
     background: &Background,
     inputs: &Inputs,
+    go_on: GoOn,
 ) -> Result<Vec<Origin>> {
     let parts = over_shards(inputs.len(), ROWS, |rows| -> Result<Vec<Origin>> {
+        go_on()?;
         let width = inputs.width();
         let x = tensor(inputs.x()[rows.start * width..rows.end * width].to_vec(), [rows.len(), width]);
         let z = models.encode(&x)?;
@@ -96,12 +99,18 @@ pub(super) fn origins(
     });
     let mut origins = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
     check_classes(search, &origins)?;
-    look_around(search, models, background, &mut origins)?;
+    look_around(search, models, background, &mut origins, go_on)?;
     Ok(origins)
 }
 
 /// Finds the certain training points around each input, and the ball that follows from them.
-fn look_around(search: &Search, models: &Models, background: &Background, origins: &mut [Origin]) -> Result<()> {
+fn look_around(
+    search: &Search,
+    models: &Models,
+    background: &Background,
+    origins: &mut [Origin],
+    go_on: GoOn,
+) -> Result<()> {
     if !search.needs_certain() {
         return Ok(());
     }
@@ -110,7 +119,7 @@ fn look_around(search: &Search, models: &Models, background: &Background, origin
         Error::setting(what, "looks at certain training points, and no training rows were given")
     })?;
     let codes: Vec<&[f32]> = origins.iter().map(|origin| origin.z.as_slice()).collect();
-    let nearest = certain.nearest_of_each_class(models, &codes)?;
+    let nearest = certain.nearest_watched(models, &codes, go_on)?;
     for (origin, nearest) in origins.iter_mut().zip(nearest) {
         if let Some(times) = search.delta.times() {
             let radius = automatic_radius(&nearest).ok_or_else(|| certain.missing())?;

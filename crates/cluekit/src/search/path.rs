@@ -59,6 +59,7 @@ fn follow(descent: &Descent, radii: &[f32], wanted: &[(usize, usize, usize)]) ->
         if active.is_empty() {
             break;
         }
+        descent.go_on()?;
         let places: Vec<&[f32]> = active.iter().map(|&row| paths[row].last().expect("z₀").as_slice()).collect();
         let goals: Vec<(usize, usize)> = active.iter().map(|&row| (wanted[row].0, wanted[row].1)).collect();
         let gradient = log_probability_gradient(descent, &places.concat(), &goals)?;

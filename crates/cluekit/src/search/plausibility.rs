@@ -5,7 +5,7 @@
 //! that hardly any training row reaches, an ELBO that nearly all exceed.
 
 use super::Models;
-use super::origin::Origin;
+use super::descent::Descent;
 use crate::error::Result;
 use crate::explanation::{Clue, Plausibility};
 use crate::parallel::over_shards;
@@ -58,8 +58,10 @@ impl Ordinary {
 }
 
 /// Writes the plausibility into every certificate; a clue that is no number has none.
-pub(super) fn judge(models: &Models, ordinary: &Ordinary, origins: &[Origin], sets: &mut [Vec<Clue>]) -> Result<()> {
+pub(super) fn judge(descent: &Descent, ordinary: &Ordinary, sets: &mut [Vec<Clue>]) -> Result<()> {
+    let (models, origins) = (descent.models, descent.origins);
     let judged = over_shards(sets.len(), 1, |at| {
+        descent.go_on()?;
         let rows: Vec<f32> = sets[at.start].iter().flat_map(|clue| clue.x.iter().copied()).collect();
         ordinary.judge(models, &rows, origins[at.start].x.len(), origins[at.start].index)
     });

@@ -5,13 +5,13 @@
 use super::certificate::{Acceptance, Evaluated, certify, evaluate, label_of, probabilities_of, snapped};
 use super::coupling::Coupling;
 use super::descent::{Descent, End, Start};
-use super::explain::Counter;
+use super::explain::watched;
 use super::origin::{self, Origin};
 use super::{Background, Inputs, Models, Price, Search, Weighted, plausibility, sparse};
 use crate::data::Halfspace;
 use crate::error::{Error, Result};
 use crate::explanation::{Clue, Explanation, Original, Reconstruction};
-use crate::observer::Observer;
+use crate::observer::{Observer, Shared};
 use crate::parallel::over_shards;
 use crate::prediction::Prediction;
 use crate::seed::Seed;
@@ -26,6 +26,9 @@ pub struct Proposal {
     /// Who proposes it.
     pub mapper: String,
 }
+
+/// Says with an error that work is to end.
+pub(super) type GoOn<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 
 /// A search with all that it has to know of its inputs before it begins.
 pub struct Prepared<'a> {
@@ -46,12 +49,23 @@ impl Search {
         background: &'a Background,
         inputs: &'a Inputs,
     ) -> Result<Prepared<'a>> {
+        self.prepare_watched(models, background, inputs, &|| Ok(()))
+    }
+
+    /// The same as part of work that can be ended.
+    pub(super) fn prepare_watched<'a>(
+        &self,
+        models: &'a Models<'a>,
+        background: &'a Background,
+        inputs: &'a Inputs,
+        go_on: GoOn,
+    ) -> Result<Prepared<'a>> {
         self.validate()?;
         self.fits(models.task())?;
         Ok(Prepared {
             price: self.price(background)?,
             relations: models.schema.map_or(vec![], |schema| schema.constraints.encoded_relations(schema)),
-            origins: origin::origins(self, models, background, inputs)?,
+            origins: origin::origins(self, models, background, inputs, go_on)?,
             search: self.clone(),
             models,
             background,
@@ -116,8 +130,8 @@ impl Prepared<'_> {
             learning_rate: search.learning_rate,
             convergence: search.convergence,
             origins: &self.origins,
-            watch: &|_, _| {},
-            traced: false,
+            watch: &|_, _| Ok(()),
+            traced: search.traced,
         }
     }
 
@@ -128,7 +142,7 @@ impl Prepared<'_> {
             End { x: proposal.x.clone(), ..start.end() }
         };
         let ends: Vec<End> = self.check(proposals)?.map(end).collect();
-        self.certified(&ends, proposals)
+        self.certified(&self.descent(), &ends, proposals)
     }
 
     /// Searches on from the proposals of each input, for as many steps as the search has, and certifies the ends.
@@ -144,10 +158,12 @@ impl Prepared<'_> {
             Start { input, z, bounds: None }
         };
         let starts: Vec<Start> = self.check(proposals)?.map(start).collect();
-        let progress = Counter::new(observer, (starts.len() * (self.search.convergence.max_steps + 1)) as u64);
-        let watch = |steps: usize, loss: f64| progress.add(steps, loss);
-        let ends = Descent { coupling: None, watch: &watch, ..self.descent() }.run(&starts, 1, &[])?;
-        self.certified(&ends, proposals)
+        let steps = starts.len() * (self.search.convergence.max_steps + 1);
+        let progress = Shared::new(observer, "searching", steps as u64);
+        let watch = watched(&progress);
+        let descent = Descent { watch: &watch, ..self.descent() };
+        let ends = Descent { coupling: None, ..descent }.run(&starts, 1, &[])?;
+        self.certified(&descent, &ends, proposals)
     }
 
     /// All proposals with the input that each is for, if there is a list for every input and every code has its size.
@@ -181,20 +197,20 @@ impl Prepared<'_> {
         Ok(proposals.iter().enumerate().flat_map(|(input, set)| set.iter().map(move |proposal| (input, proposal))))
     }
 
-    fn certified(&self, ends: &[End], proposals: &[Vec<Proposal>]) -> Result<Vec<Vec<Clue>>> {
+    fn certified(&self, descent: &Descent, ends: &[End], proposals: &[Vec<Proposal>]) -> Result<Vec<Vec<Clue>>> {
         let fewer = match self.models.schema.and_then(|schema| schema.constraints.most_changed) {
-            Some(most) => Some(sparse::with_fewer_changes(&self.descent(), ends, most)?),
+            Some(most) => Some(sparse::with_fewer_changes(descent, ends, most)?),
             None => None,
         };
         let ends = fewer.as_deref().unwrap_or(ends);
-        let mut clues = certify(&self.descent(), ends, self.search.acceptance())?.into_iter();
+        let mut clues = certify(descent, ends, self.search.acceptance())?.into_iter();
         let set = |proposals: &Vec<Proposal>| -> Vec<Clue> {
             let named = |(clue, proposal): (Clue, &Proposal)| Clue { mapper: Some(proposal.mapper.clone()), ..clue };
             clues.by_ref().take(proposals.len()).zip(proposals).map(named).collect()
         };
         let mut sets: Vec<Vec<Clue>> = proposals.iter().map(set).collect();
         if let Some(ordinary) = &self.background.ordinary {
-            plausibility::judge(self.models, ordinary, &self.origins, &mut sets)?;
+            plausibility::judge(descent, ordinary, &mut sets)?;
         }
         Ok(sets)
     }

@@ -26,6 +26,7 @@ pub(super) fn with_fewer_changes(descent: &Descent, ends: &[End], most: usize) -
         steps: before.steps + after.steps,
         // A training row stays one as long as nothing is searched.
         x: before.x.clone().filter(|_| after.steps == 0),
+        path: [before.path.as_slice(), &after.path].concat(),
         ..after
     };
     Ok(again.into_iter().zip(ends).map(join).collect())

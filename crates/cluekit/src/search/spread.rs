@@ -42,6 +42,7 @@ fn ascend(descent: &Descent, set: &[Start], steps: usize, coupling: Coupling) ->
     let mut z: Vec<f32> = set.iter().flat_map(|start| start.z.iter().copied()).collect();
     let mut adam = Adam::new(z.len());
     for _ in 0..steps {
+        descent.go_on()?;
         let shape = [set.len(), latent];
         let gradient = match coupling.space() {
             Space::Z => coupling.at(&z, latent, origin, None)?.1.into_iter().map(|g| g as f32).collect(),

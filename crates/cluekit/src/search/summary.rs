@@ -122,6 +122,7 @@ mod tests {
             changes: vec![],
             x: vec![distance],
             z: vec![distance],
+            path: vec![],
         }
     }
 

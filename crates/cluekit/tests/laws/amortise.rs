@@ -7,6 +7,7 @@ use cluekit::amortise::{
 };
 use cluekit::model::store::run::RunFolder;
 use cluekit::model::training::Fit;
+use cluekit::observer::Observer;
 use cluekit::prediction::Amounts;
 use cluekit::search::{Prepared, Price, Proposal};
 use std::sync::Arc;
@@ -38,7 +39,16 @@ fn kinds() -> Vec<(Method, LearnFrom)> {
     from_data.chain([(Method::Glam, LearnFrom::Clues(0.03))]).collect()
 }
 
-fn fit(world: &World, (method, learn_from): (Method, LearnFrom), seed: u64) -> Fitted {
+fn fit(world: &World, kind: (Method, LearnFrom), seed: u64) -> Fitted {
+    fit_watched(world, kind, seed, &mut Silent).unwrap()
+}
+
+pub fn fit_watched(
+    world: &World,
+    (method, learn_from): (Method, LearnFrom),
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<Fitted> {
     let models = world.models();
     let rows =
         |rows: std::ops::Range<usize>| Encoded::of(&models, world.samples.select(&rows.collect::<Vec<_>>())).unwrap();
@@ -51,7 +61,7 @@ fn fit(world: &World, (method, learn_from): (Method, LearnFrom), seed: u64) -> F
     let background = Background::default();
     let mut workshop = Workshop::new(&models, &search(0), &background, [&train, &validation], thresholds, Seed(seed));
     let scheme = if method == Method::Neural { Scheme::AnyToClass } else { Scheme::Within };
-    workshop.fit(&recipe(method, learn_from), &scheme.pairs(CLASSES), &mut Silent).unwrap()
+    workshop.fit(&recipe(method, learn_from), &scheme.pairs(CLASSES), observer)
 }
 
 fn encoded(prepared: &Prepared, inputs: &Inputs) -> Encoded {

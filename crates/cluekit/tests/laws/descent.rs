@@ -79,11 +79,14 @@ fn a_path_begins_at_its_start_stays_in_the_ball_and_passes_its_clue() {
     let apart = diversity(0.5, Diversity::Dpp, Space::Z);
     let one_by_one = Search { convergence, order: Order::Sequential, ..Search::nabla_clue(ball(0.8), 3, apart) };
     for search in [free, bounded, one_by_one] {
-        let paths = search.paths(&world.models(), &world.background(), &inputs, Seed(3)).unwrap();
+        let plain = search.explain(&world.models(), &world.background(), &inputs, Seed(3), &mut Silent).unwrap();
+        let search = Search { traced: true, ..search };
         let found = search.explain(&world.models(), &world.background(), &inputs, Seed(3), &mut Silent).unwrap();
-        for (explanation, paths) in found.iter().zip(&paths) {
-            assert_eq!(paths.len(), search.count);
-            for (clue, path) in explanation.clues.iter().zip(paths) {
+        for (explanation, plain) in found.iter().zip(&plain) {
+            assert_eq!(explanation.clues.len(), search.count);
+            for (clue, plain) in explanation.clues.iter().zip(&plain.clues) {
+                let path = &clue.path;
+                assert!(plain.path.is_empty() && Clue { path: vec![], ..clue.clone() } == *plain, "the way is all");
                 assert_eq!(path.len(), 13, "the start and twelve steps");
                 assert!(path.contains(&clue.z), "the best point lies on the way");
                 let away = |z: &[f32]| latent_distance(z, &explanation.input.z);

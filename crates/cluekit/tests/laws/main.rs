@@ -16,6 +16,7 @@ mod names;
 mod refusals;
 mod searches;
 mod starts;
+mod stopping;
 mod world;
 
 use cluekit::data::{Constraints, Feature, Image, Kind, Samples, Scaling, Schema, Target, Targets, Task, Value};

@@ -98,6 +98,8 @@ impl Clues {
         for doubling in 0..=doublings {
             let times = 2_u32.pow(doubling);
             let search = if times == 1 { search.clone() } else { wider(search, times) };
+            // Only the last round leaves inputs without a clue, and they get advice.
+            let search = Search { traced: true, advised: doubling == doublings, ..search };
             let name = if times == 1 { "∇-CLUE".into() } else { format!("∇-CLUE, {times} times as far") };
             let mut bar = Bar::new(quiet);
             let inputs = Inputs::of(samples, &left, models.task())?;
@@ -106,11 +108,10 @@ impl Clues {
             let is_done = |explanation: &Explanation| doubling == doublings || explanation.accepted().next().is_some();
             let (done, others): (Vec<_>, Vec<_>) =
                 left.into_iter().zip(explanations).partition(|(_, explanation)| is_done(explanation));
-            let rows: Vec<usize> = done.iter().map(|(row, _)| *row).collect();
-            let inputs = Inputs::of(samples, &rows, models.task())?;
-            let paths = search.paths(&models, &background, &inputs, seed)?;
-            let explained = done.into_iter().zip(paths);
-            found.extend(explained.map(|((row, explanation), paths)| Found { row, explanation, paths, times }));
+            found.extend(done.into_iter().map(|(row, mut explanation)| {
+                let paths = explanation.clues.iter_mut().map(|clue| std::mem::take(&mut clue.path)).collect();
+                Found { row, explanation, paths, times }
+            }));
             left = others.into_iter().map(|(row, _)| row).collect();
             if left.is_empty() {
                 break;

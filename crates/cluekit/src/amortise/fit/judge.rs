@@ -5,7 +5,7 @@ use super::Workshop;
 use crate::amortise::{Encoded, Group, Mapper};
 use crate::error::Result;
 use crate::explanation::Clue;
-use crate::observer::{Observer, Progress};
+use crate::observer::{Observer, Shared};
 use crate::parallel::over_shards;
 use crate::search::{Background, Inputs, Prepared};
 use crate::uncertainty::LEAST_PROBABILITY;
@@ -64,13 +64,13 @@ impl<'a> Judge<'a> {
     }
 
     /// For each group the choice whose mapper costs least, the first of equals, with that mapper; `fit` makes the mapper
-    /// of a choice for a group. Nothing is judged where there is one choice only.
+    /// of a choice for a group, as part of the work that is shown and can be ended. Nothing is judged where there is one choice only.
     pub fn best<T: Copy + Sync>(
         &self,
         what: &str,
         choices: &[T],
         observer: &mut dyn Observer,
-        fit: impl Fn(T, usize) -> Result<Mapper> + Sync + Send,
+        fit: impl Fn(T, usize, &Shared) -> Result<Mapper> + Sync + Send,
     ) -> Result<Vec<(T, Mapper)>> {
         let prepared = match choices.len() > 1 && !self.inputs.is_empty() {
             true => Some(self.workshop.search.prepare(self.workshop.models, &self.background, &self.inputs)?),
@@ -78,12 +78,13 @@ impl<'a> Judge<'a> {
         };
         let groups = self.rows.len();
         let mut best: Vec<Option<(f64, T, Mapper)>> = vec![None; groups];
-        let mut progress = Progress { what, done: 0, total: choices.len() as u64, loss: 0.0, validation: None };
-        observer.progress(&progress);
+        let work = Shared::new(observer, what, choices.len() as u64);
+        work.go_on()?;
         // As many choices at a time as keep all threads busy.
         for choices_now in choices.chunks(rayon::current_num_threads().div_ceil(groups.max(1))) {
-            let fitted =
-                over_shards(choices_now.len() * groups, 1, |at| fit(choices_now[at.start / groups], at.start % groups));
+            let fitted = over_shards(choices_now.len() * groups, 1, |at| {
+                fit(choices_now[at.start / groups], at.start % groups, &work)
+            });
             let mut fitted = fitted.into_iter();
             for &choice in choices_now {
                 let mappers = fitted.by_ref().take(groups).collect::<Result<Vec<_>>>()?;
@@ -92,8 +93,7 @@ impl<'a> Judge<'a> {
                     None => vec![0.0; groups],
                 };
                 let loss = costs.iter().sum::<f64>() / groups.max(1) as f64;
-                progress = Progress { done: progress.done + 1, loss, validation: Some(("cost", loss)), ..progress };
-                observer.progress(&progress);
+                work.judged("cost", loss)?;
                 for ((best, mapper), cost) in best.iter_mut().zip(mappers).zip(costs) {
                     if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
                         *best = Some((cost, choice, mapper));

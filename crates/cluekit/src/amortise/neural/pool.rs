@@ -7,6 +7,7 @@ use crate::amortise::encoded::decoded;
 use crate::data::{Samples, Targets};
 use crate::error::Result;
 use crate::parallel::over_shards;
+use crate::prediction::predict_watched;
 use crate::search::Models;
 use crate::seed::{Rng, Seed};
 use rand::RngExt;
@@ -15,6 +16,9 @@ use rand::RngExt;
 const ROWS: usize = 256;
 /// Draws until two rows of different classes are found; then two of one class have to do.
 const MOST_DRAWS: usize = 20;
+
+/// Told how many rows are done; says with an error that work is to end.
+pub(super) type Done<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
 
 pub(super) fn uncertain(rows: &Encoded, above: f32) -> Vec<usize> {
     (0..rows.len()).filter(|&row| rows.predictions[row].uncertainty.total > above).collect()
@@ -28,8 +32,15 @@ pub(super) fn learned_above(rows: &Encoded, share: f64) -> f32 {
 }
 
 /// What is learned from: uncertain mixtures, uncertain training rows, and some of the others.
-pub(super) fn pool(models: &Models, train: &Encoded, plan: &NeuralPlan, above: f32, seed: Seed) -> Result<Samples> {
-    let mixed = mixtures(models, train, plan, seed)?;
+pub(super) fn pool(
+    models: &Models,
+    train: &Encoded,
+    plan: &NeuralPlan,
+    above: f32,
+    seed: Seed,
+    done: Done,
+) -> Result<Samples> {
+    let mixed = mixtures(models, train, plan, seed, done)?;
     let mixed = mixed.select(&uncertain(&mixed, above));
     let real = uncertain(train, above);
     let others =
@@ -44,10 +55,12 @@ pub(super) fn pool(models: &Models, train: &Encoded, plan: &NeuralPlan, above: f
     Ok(Samples { y: Targets::Classes(vec![0; pool.x.len() / real.width]), width: real.width, x: pool.x })
 }
 
-/// Rows between two training rows of different classes, as the generative model sees them.
-pub(super) fn mixtures(models: &Models, train: &Encoded, plan: &NeuralPlan, seed: Seed) -> Result<Encoded> {
+/// Rows between two training rows of different classes, as the generative model sees them; `done` hears of each twice,
+/// when it is made and when it is predicted.
+pub(super) fn mixtures(models: &Models, train: &Encoded, plan: &NeuralPlan, seed: Seed, done: Done) -> Result<Encoded> {
     let width = train.width;
     let parts = over_shards(plan.mixtures, ROWS, |range| -> Result<Vec<f32>> {
+        done(range.len())?;
         let mut rng = seed.numbered("neural mapper: mixtures", range.start as u64);
         let (mut between, mut parents, mut scales) = (Vec::new(), Vec::new(), Vec::new());
         for _ in range {
@@ -74,7 +87,9 @@ pub(super) fn mixtures(models: &Models, train: &Encoded, plan: &NeuralPlan, seed
     });
     let x = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
     let y = Targets::Values(vec![0.0; x.len() / width]);
-    Encoded::of(models, Samples { x, width, y })
+    let samples = Samples { x, width, y };
+    let predictions = predict_watched(models.predictor, &samples, models.task(), done)?;
+    Encoded::with_predictions(models, samples, predictions)
 }
 
 /// A row of another class than row `a`, where there is one.

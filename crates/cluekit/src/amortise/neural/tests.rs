@@ -155,7 +155,7 @@ fn mixtures_lie_between_two_rows_and_keep_what_the_nearer_one_has() {
     let models = Models::new(&FirstColumn, &Sigmoid);
     let parents = rows(&models, &[-10.0, 1.0, 10.0, 2.0], 2, &[0, 1]);
     let plan = NeuralPlan { mixing: 0.3, left_out: 1.0, mixtures: 600, ..small() };
-    let made = mixtures(&models, &parents, &plan, Seed(3)).unwrap();
+    let made = mixtures(&models, &parents, &plan, Seed(3), &|_| Ok(())).unwrap();
     assert_eq!((made.len(), made.width, made.latent), (600, 2, 1));
     for row in 0..made.len() {
         let x = made.x(row);
@@ -164,10 +164,11 @@ fn mixtures_lie_between_two_rows_and_keep_what_the_nearer_one_has() {
         assert!((x[1] - left_out).abs() < 1e-6, "{x:?}");
         assert!((made.z(row)[0] - x[0]).abs() < 1e-6);
     }
-    let more = mixtures(&models, &parents, &NeuralPlan { left_out: 3.0, ..plan.clone() }, Seed(3)).unwrap();
+    let more =
+        mixtures(&models, &parents, &NeuralPlan { left_out: 3.0, ..plan.clone() }, Seed(3), &|_| Ok(())).unwrap();
     let times: Vec<f32> = (0..600).map(|row| more.x(row)[1] / made.x(row)[1]).collect();
     assert!(times.iter().all(|times| (1.0..=3.0).contains(times)) && times.iter().any(|times| *times > 2.5));
-    let halfway = mixtures(&models, &parents, &NeuralPlan { mixing: 0.5, ..plan }, Seed(3)).unwrap();
+    let halfway = mixtures(&models, &parents, &NeuralPlan { mixing: 0.5, ..plan }, Seed(3), &|_| Ok(())).unwrap();
     assert!((0..600).all(|row| halfway.x(row)[0].abs() < 1e-5));
 }
 

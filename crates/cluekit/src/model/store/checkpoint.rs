@@ -3,7 +3,7 @@
 //! A checkpoint is a folder of snapshots, one for each thing that is being trained and one for each thing that is
 //! finished. Which run it belongs to says `run.toml` beside it.
 
-use super::files::{create_folder, write_whole};
+use super::files::{create_folder, remove_leftovers, write_whole};
 use crate::error::{Error, Result};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
@@ -29,6 +29,7 @@ impl Checkpoint {
     /// Snapshots in `folder`, which is created.
     pub fn in_folder(folder: &Path) -> Result<Self> {
         create_folder(folder)?;
+        remove_leftovers(folder);
         Ok(Self { folder: Some(folder.to_owned()) })
     }
 

@@ -3,7 +3,7 @@
 //! `docs/run-folder.md` describes every file for other programs.
 
 use super::checkpoint::Checkpoint;
-use super::files::{create_folder, write_whole};
+use super::files::{create_folder, remove_leftovers, write_whole};
 use super::mappers::Mappers;
 use super::weights::{Arrays, write_weights, write_weights_with_note};
 use crate::data::{Request, Schema, Source, sha256_hex};
@@ -154,6 +154,7 @@ impl RunFolder {
     /// `run.toml` comes first, since it makes the folder a run that can be resumed, at whatever moment it is broken off.
     pub fn begin(&self, record: &Record, schema: &Schema) -> Result<()> {
         create_folder(&self.path)?;
+        remove_leftovers(&self.path);
         self.write_record(record)?;
         write_whole(&self.file(SCHEMA), schema.to_toml()?.as_bytes())
     }

@@ -1,0 +1,216 @@
+//! Being told to end: by Ctrl-C or another signal, or by `--timeout`.
+//!
+//! Work behind a [`Bar`](crate::progress::Bar) hears of it at its next step and ends by itself, so that a training leaves
+//! its checkpoint. Everything else is ended from here, at once: at any moment a file is whole or absent.
+
+use cluekit::model::store::files::abandon;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a step may take to its end before it is ended from here.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often somebody looks whether the work has ended.
+const GLANCE: Duration = Duration::from_millis(10);
+/// The exit code of `timeout`, which people know.
+const TIMED_OUT: u8 = 124;
+
+static ASKED: OnceLock<Reason> = OnceLock::new();
+static REMEDY: OnceLock<&str> = OnceLock::new();
+static WATCHED: AtomicUsize = AtomicUsize::new(0);
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// Why the command is to end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reason {
+    Signal(i32),
+    Timeout(Duration),
+}
+
+impl Reason {
+    fn code(self) -> u8 {
+        match self {
+            Self::Signal(number) => 128 + number as u8,
+            Self::Timeout(_) => TIMED_OUT,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Signal(_) => write!(f, "stopped"),
+            Self::Timeout(time) => write!(f, "stopped after {} s (--timeout)", time.as_secs_f64()),
+        }
+    }
+}
+
+/// Work that asks [`is_asked`] at every step, as long as this lives.
+#[derive(Debug)]
+pub struct Watched(());
+
+impl Watched {
+    /// Such work begins.
+    pub fn begin() -> Self {
+        WATCHED.fetch_add(1, Ordering::SeqCst);
+        Self(())
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        WATCHED.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Whether the command was told to end.
+pub fn is_asked() -> bool {
+    ASKED.get().is_some()
+}
+
+/// What to do after this command was stopped; the first word counts.
+pub fn remedy(text: &'static str) {
+    let _ = REMEDY.set(text);
+}
+
+/// Listens to signals, and to the clock if there is a time to end at.
+pub fn listen(timeout: Option<Duration>) -> io::Result<()> {
+    signals()?;
+    if let Some(time) = timeout {
+        let wait = move || {
+            thread::sleep(time);
+            ask(Reason::Timeout(time));
+        };
+        thread::Builder::new().name("timeout".into()).spawn(wait)?;
+    }
+    Ok(())
+}
+
+/// The end of a command that has stopped; nothing if nobody asked for it.
+pub fn ended() -> Option<ExitCode> {
+    let reason = *ASKED.get()?;
+    say(reason);
+    Some(ExitCode::from(reason.code()))
+}
+
+/// Tells the work to end. Who asks again will not wait.
+fn ask(reason: Reason) {
+    if ASKED.set(reason).is_err() {
+        end();
+    }
+    let wait = || {
+        let begun = Instant::now();
+        while WATCHED.load(Ordering::SeqCst) > 0 && begun.elapsed() < PATIENCE {
+            thread::sleep(GLANCE);
+        }
+        end();
+    };
+    // Without a thread to wait in there is no patience.
+    if thread::Builder::new().name("stop".into()).spawn(wait).is_err() {
+        end();
+    }
+}
+
+/// Ends the process.
+fn end() -> ! {
+    let reason = *ASKED.get().expect("somebody asked for it");
+    let _nobody_writes_now = abandon();
+    say(reason);
+    signal_hook::low_level::exit(reason.code().into())
+}
+
+/// One line for the user; only one thread gets to say it, and the others wait for the end.
+fn say(reason: Reason) {
+    if ENDED.swap(true, Ordering::SeqCst) {
+        loop {
+            thread::park();
+        }
+    }
+    let mut stderr = io::stderr();
+    let remedy = REMEDY.get().unwrap_or(&"no file was left half-written");
+    // A bar that is still there ends with its line.
+    let begin = if WATCHED.load(Ordering::SeqCst) > 0 && stderr.is_terminal() { "\n" } else { "" };
+    // If stderr is gone too, there is nobody left to tell.
+    let _ = writeln!(stderr, "{begin}clue: {reason}; {remedy}");
+}
+
+#[cfg(unix)]
+fn signals() -> io::Result<()> {
+    use signal_hook::consts::SIGHUP;
+    use signal_hook::iterator::Signals;
+    // `nohup` and shells that put a command into the background have signals ignored, and mean it.
+    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| *signal == SIGTERM || !is_ignored(*signal));
+    let mut signals = Signals::new(wanted)?;
+    let listen = move || signals.forever().for_each(|signal| ask(Reason::Signal(signal)));
+    thread::Builder::new().name("signals".into()).spawn(listen)?;
+    Ok(())
+}
+
+/// Whether a signal was ignored when the process began; where nothing tells, it was not.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
+
+#[cfg(not(unix))]
+fn signals() -> io::Result<()> {
+    use std::sync::Arc;
+    let heard = Arc::new(AtomicUsize::new(0));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_usize(signal, heard.clone(), signal as usize)?;
+    }
+    let listen = move || {
+        loop {
+            thread::sleep(GLANCE);
+            match heard.swap(0, Ordering::SeqCst) {
+                0 => {}
+                signal => ask(Reason::Signal(signal as i32)),
+            }
+        }
+    };
+    thread::Builder::new().name("signals".into()).spawn(listen)?;
+    Ok(())
+}
+
+/// A time as people write it: `90`, `90s`, `10m`, `1.5h`.
+pub fn time(text: &str) -> Result<Duration, String> {
+    let number = text.trim_end_matches(['s', 'm', 'h']);
+    let unit = match &text[number.len()..] {
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        other => return Err(format!("`{other}` is no unit of time; write 90, 90s, 10m or 2h")),
+    };
+    let seconds = number.parse::<f64>().ok().filter(|seconds| *seconds > 0.0).map(|seconds| seconds * unit);
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or_else(|| format!("`{text}` is no time that can pass; write 90, 90s, 10m or 2h"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        let milliseconds = |text: &str| time(text).unwrap().as_millis();
+        assert_eq!(["90", "90s", "10m", "1.5h", "0.25"].map(milliseconds), [90_000, 90_000, 600_000, 5_400_000, 250]);
+        for wrong in ["", "s", "-1", "0", "ten", "5d", "5ms", "inf", "nan", "1e300"] {
+            assert!(time(wrong).unwrap_err().contains("write 90, 90s, 10m or 2h"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn exit_codes_are_those_that_shells_know() {
+        assert_eq!([1, 2, 15].map(|signal| Reason::Signal(signal).code()), [129, 130, 143]);
+        let timeout = Reason::Timeout(Duration::from_millis(1500));
+        assert_eq!((timeout.code(), timeout.to_string().as_str()), (124, "stopped after 1.5 s (--timeout)"));
+    }
+}
