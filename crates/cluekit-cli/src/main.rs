@@ -2,6 +2,7 @@
 
 mod choice;
 mod cmd;
+mod config;
 mod progress;
 mod stop;
 mod table;

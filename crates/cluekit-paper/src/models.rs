@@ -3,13 +3,13 @@
 use super::finding::Models;
 use cluekit::data::{self, DataDir, Request};
 use cluekit::error::{Error, Result};
+use cluekit::explainer::Explainer;
 use cluekit::model::pipeline::train_run;
 use cluekit::model::plan::Plan;
-use cluekit::model::store::run::{Record, RunFolder};
+use cluekit::model::store::run::{RunFolder, RunRecord};
 use cluekit::observer::Observer;
 use cluekit::seed::Seed;
 use cluekit::settings::merge;
-use cluekit::studio::Studio;
 use cluekit_synbols::Symbols;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub struct Place {
 
 impl Place {
     /// The models called `name`, trained if they are not there yet.
-    pub(super) fn open(&self, name: &str, observer: &mut dyn Observer) -> Result<Studio> {
+    pub(super) fn open(&self, name: &str, observer: &mut dyn Observer) -> Result<Explainer> {
         let folder = RunFolder::at(self.folder(name));
         let (record, dataset) = self.begun(name)?;
         let other = |difference: String| {
@@ -70,13 +70,13 @@ impl Place {
         if let (Some(shared), false) = (recipe(name, self.quick)?.predictor, folder.has_predictor()) {
             let lender = self.open(&shared, observer)?;
             // What it says of the training rows is asked once for all that share it.
-            lender.rows(None, observer)?;
-            folder.take_predictor(&lender.run.folder)?;
+            lender.encoded(None, observer)?;
+            folder.take_predictor(&lender.opened()?.folder)?;
         }
         if !folder.has_generative() || !folder.has_predictor() || folder.record()?.hashes.is_empty() {
             train_run(&folder, &record, &dataset, observer)?;
         }
-        Ok(Studio::open(folder.path(), &self.directory())?.unconstrained())
+        Explainer::open(folder.path(), &self.directory())
     }
 
     /// Whether these models, by the hashes of their files, are those that `run.toml` says lie here; what does not lie
@@ -102,14 +102,14 @@ impl Place {
         self.runs.join(format!("{prefix}{name}"))
     }
 
-    fn begun(&self, name: &str) -> Result<(Record, data::Dataset)> {
+    fn begun(&self, name: &str) -> Result<(RunRecord, data::Dataset)> {
         let recipe = recipe(name, self.quick)?;
         let seed = Seed(recipe.seed);
         let request = Request { seed, ..Request::new(&recipe.dataset) };
         let dataset = data::load(&request, None, &self.directory())?;
         let plan = Plan::for_dataset(&dataset).with(&[recipe.plan])?;
         plan.validate(&dataset.schema, dataset.train.len())?;
-        Ok((Record::new(request, dataset.sources.clone(), plan, seed), dataset))
+        Ok((RunRecord::new(request, dataset.sources.clone(), plan, seed), dataset))
     }
 }
 

@@ -14,7 +14,7 @@ use cluekit::data::{Constraints, Dataset, Image, Request, Samples, Schema, Targe
 use cluekit::distance::{Distance, Metric};
 use cluekit::model::pipeline::{train_run, validation_split};
 use cluekit::model::plan::{Plan, PredictorKind};
-use cluekit::model::store::run::{Record, RunFolder};
+use cluekit::model::store::run::{RunFolder, RunRecord};
 use cluekit::observer::Silent;
 use cluekit::prediction::predict;
 use cluekit::search::{Background, Convergence, Inputs, Models, Search, Weighted};
@@ -49,7 +49,7 @@ fn main() -> Outcome<()> {
     println!("{} of {TEST} test letters have H > {UNCERTAIN}; what becomes of them:", unsure.len());
 
     // A counterfactual costs H + 0.03 d, and takes no step of its own.
-    let mut search = Search { convergence: Convergence::never_before(0), ..Search::clue() };
+    let mut search = Search { convergence: Convergence::all_steps(0), ..Search::clue() };
     search.objective.input = Weighted(0.03, Distance::L1);
     search.threshold = 0.2 * (LETTERS.len() as f32).ln();
     let metric = Metric::fit(Distance::L1, &dataset.train.x, dataset.train.width, Some(&dataset.schema))?;
@@ -143,7 +143,7 @@ fn train(dataset: &Dataset, place: &std::path::Path) -> Outcome<RunFolder> {
     let predictor = &mut plan.predictor;
     (predictor.hidden, predictor.samples) = (vec![64], 5);
     (predictor.fit.epochs, predictor.fit.patience, predictor.fit.learning_rate) = (40, 0, 2e-3);
-    let (folder, record) = (RunFolder::at(place), Record::new(Request::new(&dataset.name), vec![], plan, SEED));
+    let (folder, record) = (RunFolder::at(place), RunRecord::new(Request::new(&dataset.name), vec![], plan, SEED));
     folder.begin(&record, &dataset.schema)?;
     train_run(&folder, &record, dataset, &mut Silent)?;
     Ok(folder)

@@ -48,7 +48,7 @@ impl Bench {
         let inputs = Inputs::new(draws.take(rows * width).collect(), width).unwrap();
         let models = Models::new(&self.vae, &self.predictor);
         // Everything is accepted, so that no advice is looked for.
-        let search = Search { convergence: Convergence::never_before(steps), threshold: 1e9, ..Search::clue() };
+        let search = Search { convergence: Convergence::all_steps(steps), threshold: 1e9, ..Search::clue() };
         black_box(search.explain(&models, &Background::default(), &inputs, Seed(0), &mut Silent).unwrap());
     }
 }

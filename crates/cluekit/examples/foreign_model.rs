@@ -31,7 +31,7 @@ impl AnsweringPredictor for Classifiers {
 struct Curve;
 
 impl AnsweringGenerative for Curve {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         1
     }
     fn encode(&self, x: &[f32], _: usize) -> Result<Vec<f32>> {

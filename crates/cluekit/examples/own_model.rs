@@ -27,7 +27,7 @@ impl Predictor for Ensemble {
 struct Line;
 
 impl Generative for Line {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         1
     }
     fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {

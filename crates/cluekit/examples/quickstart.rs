@@ -7,7 +7,7 @@ use cluekit::data::{DataDir, Request, load};
 use cluekit::explanation::Change;
 use cluekit::model::pipeline::train_run;
 use cluekit::model::plan::Plan;
-use cluekit::model::store::run::{Record, RunFolder};
+use cluekit::model::store::run::{RunFolder, RunRecord};
 use cluekit::observer::Silent;
 use cluekit::prediction::predict;
 use cluekit::search::{Background, Delta, DiversityTerm, Inputs, LatentBall, Models, Search, Weighted};
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let moons = load(&request, None, &DataDir::locate(None))?;
     let place = tempfile::tempdir()?;
     let folder = RunFolder::at(place.path());
-    let record = Record::new(request, vec![], Plan::for_data(&moons.schema, moons.train.len()), seed);
+    let record = RunRecord::new(request, vec![], Plan::for_data(&moons.schema, moons.train.len()), seed);
     folder.begin(&record, &moons.schema)?;
     train_run(&folder, &record, &moons, &mut Silent)?;
     let (generative, predictor) = (folder.generative(&moons.schema)?, folder.predictor(&moons.schema)?);

@@ -4,7 +4,7 @@
 //! here is a value remembered from the search.
 
 use crate::diversity::Summary;
-use crate::prediction::Amounts;
+use crate::prediction::UncertaintyParts;
 use serde::{Deserialize, Serialize};
 
 /// An input, and the changes that would make the model certain about it.
@@ -38,7 +38,7 @@ pub struct Original {
     /// The true one, if it is known.
     pub target: Option<Label>,
     /// How unsure the model is about it.
-    pub uncertainty: Amounts,
+    pub uncertainty: UncertaintyParts,
     /// Of the classes; empty for a regression.
     pub probabilities: Vec<f32>,
     /// The encoded input x₀.
@@ -53,7 +53,7 @@ pub struct Reconstruction {
     /// The predicted class, or the predicted value.
     pub label: Label,
     /// How unsure the model is about it.
-    pub uncertainty: Amounts,
+    pub uncertainty: UncertaintyParts,
     /// d_x between it and the input.
     pub distance: f32,
     /// L(z₀): every term with the weights of the search.
@@ -68,7 +68,7 @@ pub struct Clue {
     /// The predicted class, or the predicted value.
     pub label: Label,
     /// How unsure the model is about it.
-    pub uncertainty: Amounts,
+    pub uncertainty: UncertaintyParts,
     /// Of the classes; empty for a regression.
     pub probabilities: Vec<f32>,
     /// How far it is from the input.

@@ -4,11 +4,11 @@
 
 pub mod amortise;
 pub mod audit;
-pub mod compare;
 pub mod data;
 pub mod distance;
 pub mod diversity;
 pub mod error;
+pub mod explainer;
 pub mod explanation;
 mod linear;
 pub mod measure;
@@ -21,7 +21,6 @@ pub mod prediction;
 pub mod search;
 pub mod seed;
 pub mod settings;
-pub mod studio;
 pub mod tensor;
 pub mod uncertainty;
 pub mod wording;

@@ -18,7 +18,7 @@ const ROUNDING: f32 = 2e-6;
 
 /// An uncertainty with its parts: nats for classes, standard deviations in the data's unit for values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Amounts {
+pub struct UncertaintyParts {
     /// All of it.
     pub total: f32,
     /// What more data would not remove.
@@ -27,7 +27,7 @@ pub struct Amounts {
     pub epistemic: f32,
 }
 
-impl Amounts {
+impl UncertaintyParts {
     /// One kind of it.
     pub fn get(&self, kind: Uncertainty) -> f32 {
         match kind {
@@ -44,7 +44,7 @@ pub struct Prediction {
     /// Probabilities of the classes, or the one predicted value in the data's unit.
     pub mean: Vec<f32>,
     /// How unsure it is.
-    pub uncertainty: Amounts,
+    pub uncertainty: UncertaintyParts,
 }
 
 impl Prediction {
@@ -91,6 +91,14 @@ fn of_each_shard<T: Send>(
         true => over_shards(samples.len(), size, piece).into_iter().collect(),
         false => shards(samples.len(), size).into_iter().map(piece).collect(),
     }
+}
+
+/// Positions of all predictions, the most uncertain first, the first of equals first.
+pub fn ranked(predictions: &[Prediction], by: Uncertainty) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..predictions.len()).collect();
+    let amount = |row: usize| predictions[row].uncertainty.get(by);
+    order.sort_by(|&a, &b| amount(b).total_cmp(&amount(a)).then(a.cmp(&b)));
+    order
 }
 
 /// What a predictor says of the rows `x`, if its answer has their number and is not empty.
@@ -177,7 +185,7 @@ pub fn summarised(predictive: &Predictive, task: &Task) -> Vec<Prediction> {
     let (total, aleatoric, epistemic) = (values(total), values(aleatoric), values(epistemic));
     let row = |(row, mean): (usize, &[f32])| Prediction {
         mean: mean.iter().map(|&m| scaling.map_or(m, |scaling| unscaled(m, scaling) as f32)).collect(),
-        uncertainty: Amounts {
+        uncertainty: UncertaintyParts {
             total: total[row] * unit,
             aleatoric: aleatoric[row] * unit,
             // Samples that agree leave nothing but rounding.
@@ -248,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_label_is_the_first_of_the_most_probable() {
-        let uncertainty = Amounts { total: 0.0, aleatoric: 0.0, epistemic: 0.0 };
+        let uncertainty = UncertaintyParts { total: 0.0, aleatoric: 0.0, epistemic: 0.0 };
         assert_eq!(Prediction { mean: vec![0.2, 0.4, 0.4], uncertainty }.label(), 1);
     }
 }

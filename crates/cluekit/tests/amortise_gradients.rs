@@ -27,7 +27,7 @@ fn matrix(shape: [usize; 2], seed: u64, scale: f32) -> Tensor<2> {
 struct Curved;
 
 impl Generative for Curved {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         LATENT
     }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the ground floor up.
-const ROOMS: [&str; 23] = [
+const ROOMS: [&str; 22] = [
     "error",
     "named",
     "seed",
@@ -25,11 +25,10 @@ const ROOMS: [&str; 23] = [
     "explanation",
     "search",
     "amortise",
-    "studio",
-    "compare",
     "measure",
     "wording",
     "audit",
+    "explainer",
 ];
 
 /// The only places that open files.

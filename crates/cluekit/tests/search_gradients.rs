@@ -193,7 +193,7 @@ impl World {
     }
 
     fn explain(&self, search: &Search, steps: usize) -> Explanation {
-        let search = Search { convergence: Convergence::never_before(steps), ..search.clone() };
+        let search = Search { convergence: Convergence::all_steps(steps), ..search.clone() };
         let models = Models::new(&self.vae, &self.predictor).with_task(&self.task);
         let background = Background { metric: Some(self.metric(search.objective.input.1)), ..Background::default() };
         let inputs = Inputs::new(self.x.clone(), self.width()).unwrap();

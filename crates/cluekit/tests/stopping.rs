@@ -4,7 +4,7 @@
 use cluekit::data::{self, DataDir, Dataset, Request};
 use cluekit::model::pipeline::train_run;
 use cluekit::model::plan::{Plan, PredictorKind};
-use cluekit::model::store::run::{Record, RunFolder};
+use cluekit::model::store::run::{RunFolder, RunRecord};
 use cluekit::observer::{Observer, Progress};
 use cluekit::{Error, Seed};
 use std::fs;
@@ -37,7 +37,7 @@ fn small(dataset: &Dataset, kind: PredictorKind) -> Plan {
 
 /// Trains until it gets through, told to stop at every `count`th step; returns how often it was stopped.
 fn train(path: &Path, dataset: &Dataset, plan: &Plan, count: u64) -> usize {
-    let (folder, record) = (RunFolder::at(path), Record::new(Request::new("moons"), vec![], plan.clone(), Seed(4)));
+    let (folder, record) = (RunFolder::at(path), RunRecord::new(Request::new("moons"), vec![], plan.clone(), Seed(4)));
     folder.begin(&record, &dataset.schema).unwrap();
     for stops in 0.. {
         let mut observer = Every { count, calls: 0 };

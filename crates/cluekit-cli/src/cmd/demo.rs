@@ -1,37 +1,32 @@
 //! `clue demo`: the whole story on symbols that are made on the spot.
 
-use super::audit::{self, AuditArgs};
-use super::explain::document::tally;
-use super::glam::apply::proposals;
-use super::glam::cost::CostArgs;
-use super::glam::groups::GroupArgs;
+use super::audit;
 use super::measure::reconstructions;
-use super::rank::most_uncertain;
-use super::run::{RunArgs, Studio, data_directory};
+use super::run::data_directory;
 use crate::progress::Bar;
 use crate::table::table;
 use anyhow::{Result, bail};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::amortise::{Ask, Encoded, LearnFrom, Method, Pair, Recipe, Scheme, Workshop};
+use cluekit::amortise::{Ask, LearnFrom, Method, Pair, Recipe};
 use cluekit::audit::{self as story, Story};
 use cluekit::data::{self, Image, Request, Samples, Targets};
-use cluekit::distance::Distance;
+use cluekit::explainer::{ApplySettings, AuditSettings, CostSettings, Explainer, GroupSettings, Split};
 use cluekit::explanation::Explanation;
-use cluekit::measure::{PredictorHealth, predictor_health};
-use cluekit::model::Generative;
+use cluekit::measure::PredictorHealth;
 use cluekit::model::pipeline::train_run;
 use cluekit::model::plan::Plan;
 use cluekit::model::store::files::write_whole;
-use cluekit::model::store::run::{Record, RunFolder};
-use cluekit::prediction::{Prediction, predict};
-use cluekit::search::{Background, Convergence, Delta, DiversityTerm, Inputs, LatentBall, Ordinary, Search, Weighted};
+use cluekit::model::store::run::{RunFolder, RunRecord};
+use cluekit::prediction::{Prediction, ranked};
+use cluekit::search::{Delta, DiversityTerm, Inputs, LatentBall, Search, Weighted};
 use cluekit::tensor::{tensor, values};
 use cluekit::uncertainty::Uncertainty;
 use cluekit_report::{contact_sheet, png_figure, strip, strip_numbers, svg_figure};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The dataset, and a small part of it.
@@ -46,10 +41,9 @@ const CLUES: usize = 6;
 const REFINED: usize = 5;
 /// Letters on the sheet.
 const SHEET: usize = 64;
-/// δ of δ-CLUE and ∇-CLUE, λ_D of ∇-CLUE, and λ_x of all searches.
+/// δ of δ-CLUE and ∇-CLUE, and λ_D of ∇-CLUE.
 const DELTA: f32 = 3.0;
 const DIVERSITY: f32 = 1.0;
-const COST: CostArgs = CostArgs { lambda_x: 0.03, distance: Distance::L1, threshold: None, anchored: false };
 
 /// See the whole story on letters that are drawn on the spot: train, find where the model is unsure, explain it with
 /// all four methods, and end with the page of `clue audit`. Nothing is downloaded.
@@ -72,17 +66,18 @@ pub fn run(args: DemoArgs, quiet: bool) -> Result<ExitCode> {
     let (begun, seed) = (Instant::now(), args.seed);
     let command = format!("clue demo --seed {seed}{}", if args.quick { " --quick" } else { "" });
     let folder = train(&args, quiet)?;
-    let args = RunArgs { run: folder.path().to_owned(), data: None };
-    let demo = Demo::open(&args, quiet)?;
+    let explainer = Explainer::open(folder.path(), &data_directory(None))?;
+    let demo = Demo::open(&explainer, quiet)?;
     let mut out = std::io::stdout().lock();
     let mut chapters = vec![demo.introduce(&mut out)?];
     for chapter in [Chapter::Clue, Chapter::DeltaClue, Chapter::NablaClue, Chapter::GlamClue] {
         tracing::info!("{} …", chapter.name());
         chapters.push(demo.tell(chapter, &mut out)?);
     }
-    drop(demo);
     tracing::info!("the audit …");
-    let mut audit = audit::make(&AuditArgs { seed, ..AuditArgs::demonstration(args, TOP, CLUES) }, quiet)?;
+    let (top, count) = (Some(TOP), Some(CLUES));
+    let settings = AuditSettings { top, count, quick: true, seed: Seed(seed), ..AuditSettings::default() };
+    let mut audit = audit::make(&explainer, &settings, &audit::last_name(folder.path()), quiet)?;
     let more = next_steps(folder.path());
     // What is typed depends on where the demo lies, and the page does not.
     let commands = next_steps(Path::new("RUN"));
@@ -121,7 +116,7 @@ fn train(args: &DemoArgs, quiet: bool) -> Result<RunFolder> {
         dataset.train.len() + dataset.test.len()
     );
     let plan = Plan::for_dataset(&dataset);
-    let record = Record::new(request, vec![], plan.clone(), seed);
+    let record = RunRecord::new(request, vec![], plan.clone(), seed);
     folder.clear()?;
     folder.begin(&record, &dataset.schema)?;
     tracing::info!(
@@ -185,45 +180,43 @@ impl Chapter {
 }
 
 /// A trained demo with what its chapters share.
-struct Demo {
-    studio: Studio,
-    predictions: Vec<Prediction>,
+struct Demo<'a> {
+    explainer: &'a Explainer,
+    test: Arc<Samples>,
+    predictions: Arc<Vec<Prediction>>,
     top: Vec<usize>,
-    ordinary: Ordinary,
-    threshold: f32,
+    judging: Search,
     seed: Seed,
     quiet: bool,
 }
 
-impl Demo {
-    fn open(args: &RunArgs, quiet: bool) -> Result<Self> {
-        let studio = args.studio()?;
-        let predictions = predict(&studio.run.predictor, &studio.dataset.test, &studio.run.schema.target.task)?;
-        let top = most_uncertain(&predictions, Uncertainty::Total, TOP);
-        let (threshold, seed) = (COST.search(&studio)?.threshold, studio.run.record.seed);
-        let train = &studio.dataset.train;
-        let ordinary = Ordinary::among(&studio.models(), &train.x, train.width, seed)?;
-        Ok(Self { studio, predictions, top, ordinary, threshold, seed, quiet })
+impl<'a> Demo<'a> {
+    fn open(explainer: &'a Explainer, quiet: bool) -> Result<Self> {
+        let (test, predictions) = (explainer.samples(Split::Test)?, explainer.predictions(Split::Test)?);
+        let top = ranked(&predictions, Uncertainty::Total).into_iter().take(TOP).collect();
+        let judging = explainer.judging(&CostSettings::default())?;
+        Ok(Self { explainer, test, predictions, top, judging, seed: explainer.training_seed(), quiet })
     }
 
     fn image(&self) -> &Image {
-        self.studio.run.schema.image.as_ref().expect("symbols are images")
+        self.explainer.schema().and_then(|schema| schema.image.as_ref()).expect("symbols are images")
     }
 
     fn classes(&self) -> &[String] {
-        self.studio.run.schema.target.task.classes()
+        self.explainer.classes()
     }
 
     fn test(&self) -> &Samples {
-        &self.studio.dataset.test
+        &self.test
     }
 
     /// What there is before anything is explained: letters, models, uncertain letters.
     fn introduce(&self, out: &mut dyn Write) -> Result<story::Chapter> {
-        let (run, test, task) = (&self.studio.run, self.test(), &self.studio.run.schema.target.task);
-        let count = run.predictor.samples();
-        let health = predictor_health(&run.predictor, &self.predictions, test, task)?;
-        let PredictorHealth::Classifier(health) = health else { unreachable!("letters are classes") };
+        let (explainer, test) = (self.explainer, self.test());
+        let PredictorHealth::Classifier(health) = explainer.measure(Split::Test)?.health.predictor else {
+            unreachable!("letters are classes")
+        };
+        let count = health.samples;
         let accuracy = format!("{:.1} %", 100.0 * (1.0 - health.error));
         let spots = health.auroc_errors.map_or("–".into(), |auroc| format!("{auroc:.3}"));
         writeln!(
@@ -240,7 +233,7 @@ impl Demo {
         let drawn = format!(
             "A small ensemble of neural networks reads letters. They were drawn a moment ago: {} to learn from, {} to test on, \
              in many fonts, turned and moved, white on black or black on white.",
-            self.studio.dataset.train.len(),
+            explainer.rows()?.train.len(),
             test.len()
         );
         let models = format!(
@@ -248,7 +241,7 @@ impl Demo {
              what letters look like. Below, those three of the {TOP} most uncertain letters are explained that it knows best, \
              by each method in turn."
         );
-        let made = reconstructions(&self.studio.generative, test, self.image())?;
+        let made = reconstructions(explainer.generative()?, test, self.image())?;
         let figures = vec![
             png_figure(&contact_sheet(&sheet, self.image(), 16, 2), "Letters of the test set."),
             png_figure(&made, "Rows of letters, each above the row of what the VAE makes of them."),
@@ -265,7 +258,7 @@ impl Demo {
         let classes = self.classes();
         let target = |i: usize| match &self.test().y {
             Targets::Classes(labels) => classes[labels[i] as usize].clone(),
-            Targets::Values(_) => String::new(),
+            Targets::Values(_) | Targets::Unknown(_) => String::new(),
         };
         let row = |&i: &usize| {
             let (says, amounts) = (&self.predictions[i], self.predictions[i].uncertainty);
@@ -289,7 +282,7 @@ impl Demo {
         for (place, explanation) in explanations.iter().take(EXPLAINED).enumerate() {
             let picture = strip(explanation, self.image(), self.classes(), CLUES);
             if chapter == Chapter::NablaClue && place == 0 {
-                write_whole(&self.studio.run.folder.file("demo.svg"), picture.as_bytes())?;
+                write_whole(&self.explainer.opened()?.folder.file("demo.svg"), picture.as_bytes())?;
             }
             let caption = format!("letter {} and its clues", explanation.input.index);
             figures.push(svg_figure(&picture, &caption).with(strip_numbers(explanation, CLUES)));
@@ -306,16 +299,15 @@ impl Demo {
             Chapter::NablaClue => Search::nabla_clue(delta, CLUES, diversity),
             _ => Search::clue(),
         };
-        search.threshold = self.threshold;
-        search.objective.input = Weighted(COST.lambda_x, COST.distance);
-        let (models, background) = (self.studio.models(), self.background()?);
-        let inputs = Inputs::of(self.test(), &self.explained()?, models.task())?;
-        Ok(search.explain(&models, &background, &inputs, self.seed, &mut Bar::new(self.quiet))?)
+        search.threshold = self.judging.threshold;
+        search.objective.input = self.judging.objective.input;
+        let inputs = Inputs::of(self.test(), &self.explained()?, self.explainer.task())?;
+        Ok(self.explainer.explain(&search, &inputs, self.seed, &mut Bar::new(self.quiet))?)
     }
 
     /// Those of the most uncertain letters that the generative model knows best.
     fn explained(&self) -> Result<Vec<usize>> {
-        let (test, generative) = (self.test(), &self.studio.generative);
+        let (test, generative) = (self.test(), self.explainer.generative()?);
         let rows = test.select(&self.top);
         let x = tensor(rows.x.clone(), [rows.len(), rows.width]);
         let made = values(generative.decode(&generative.encode(&x)?)?);
@@ -328,43 +320,36 @@ impl Demo {
         Ok(places.into_iter().take(EXPLAINED).map(|place| self.top[place]).collect())
     }
 
-    fn background(&self) -> Result<Background> {
-        Ok(Background { ordinary: Some(self.ordinary.clone()), ..COST.background(&self.studio)? })
-    }
-
     /// Learns translations for the class with the most uncertain letters, and applies them to those of the test set.
     fn apply_translations(&self) -> Result<(Vec<Explanation>, String)> {
-        let models = self.studio.models();
+        let explainer = self.explainer;
         let uncertain = |class: usize| -> Vec<usize> {
-            let all = most_uncertain(&self.predictions, Uncertainty::Total, self.predictions.len());
             let says = |i: &usize| &self.predictions[*i];
-            all.into_iter().filter(|i| says(i).label() == class && says(i).uncertainty.total > self.threshold).collect()
+            let unsure = |i: &usize| says(i).label() == class && says(i).uncertainty.total > self.judging.threshold;
+            ranked(&self.predictions, Uncertainty::Total).into_iter().filter(unsure).collect()
         };
         let classes = 0..self.classes().len();
         let class = classes.max_by_key(|&class| uncertain(class).len()).expect("there are letters");
-        let [train, validation] = self.studio.rows(None, &mut Bar::new(self.quiet))?;
-        let search = COST.search(&self.studio)?;
-        let background = self.background()?;
-        let thresholds = GroupArgs::of_scheme(Scheme::default()).thresholds(search.threshold, search.accept_by);
-        let mut workshop = Workshop::new(&models, &search, &background, [&train, &validation], thresholds, self.seed);
+        let thresholds = GroupSettings::default().thresholds(self.judging.threshold, self.judging.accept_by);
         let recipe = Recipe::new(Method::Clusters, LearnFrom::Data);
-        let pair = Pair::of_classes(Some(class), Some(class));
-        let fitted = workshop.fit(&recipe, &[pair], &mut Bar::new(self.quiet))?;
+        let pairs = [Pair::of_classes(Some(class), Some(class))];
+        let mut bar = Bar::new(self.quiet);
+        let fitted = explainer.fit(&recipe, &pairs, &self.judging, thresholds, self.seed, &mut bar)?;
         let rows = match uncertain(class) {
             rows if rows.is_empty() => self.top[..1].to_vec(),
             rows => rows,
         };
-        let inputs = Inputs::of(self.test(), &rows, models.task())?;
-        let refining = Search { convergence: Convergence::never_before(REFINED), ..search };
-        let prepared = refining.prepare(&models, &background, &inputs)?;
+        let inputs = Inputs::of(self.test(), &rows, explainer.task())?;
         let mappers = [("clusters".to_owned(), fitted)];
-        let rows = Encoded::prepared(&prepared, &inputs);
-        let proposals = proposals(&mappers, &models, &rows, &Ask::Classes(vec![class]), prepared.price())?;
-        let alone: Vec<f32> =
-            prepared.certify(&proposals)?.iter().flatten().map(|clue| clue.uncertainty.total).collect();
-        let sets = prepared.refine(&proposals, &mut Bar::new(self.quiet))?;
-        let advice = vec![None; sets.len()];
-        let explanations = prepared.explanations(sets, advice, self.seed)?;
+        let ask = Ask::Classes(vec![class]);
+        let mut apply = |refine: usize| {
+            let settings = ApplySettings { refine, ..ApplySettings::default() };
+            let search = Explainer::refining(&self.judging, &settings);
+            explainer.apply(&mappers, &ask, &search, &inputs, self.seed, &mut bar, |_| None)
+        };
+        let alone = apply(0)?;
+        let alone: Vec<f32> = alone.iter().flat_map(|e| &e.clues).map(|clue| clue.uncertainty.total).collect();
+        let explanations = apply(REFINED)?;
         let (letter, alone) = (&self.classes()[class], mean(&alone));
         let remark =
             format!("; translations towards a certain {letter} alone give {alone:.2}, {REFINED} steps the rest");
@@ -383,5 +368,5 @@ fn summary(explanations: &[Explanation]) -> String {
     let after: Vec<f32> = explanations.iter().flat_map(|e| &e.clues).map(|clue| clue.uncertainty.total).collect();
     let (before, after) = (mean(&before), mean(&after));
     let change = if after.is_nan() { String::new() } else { format!("mean uncertainty {before:.2} → {after:.2}, ") };
-    change + &tally(explanations)
+    change + &Explanation::tally(explanations)
 }

@@ -1,16 +1,16 @@
 //! `clue measure`: whether a model's uncertainty can be trusted.
 
-use super::run::{Run, RunArgs, Split};
+use super::run::RunArgs;
+use crate::choice::one_of;
 use crate::table::{json, table};
 use anyhow::Result;
 use clap::Args;
-use cluekit::data::{Image, Samples, Targets};
-use cluekit::measure::{
-    Health, Predictions, PredictorHealth, Reliability, generative_health, predictor_health, rejection_curve,
-};
+use cluekit::audit::Trust;
+use cluekit::data::{Image, Samples};
+use cluekit::explainer::Split;
+use cluekit::measure::{Health, PredictorHealth};
 use cluekit::model::Generative;
 use cluekit::model::store::files::{create_folder, write_whole};
-use cluekit::prediction::{Prediction, predict, probabilities};
 use cluekit::tensor::{tensor, values};
 use cluekit_report as report;
 use std::io::Write;
@@ -35,7 +35,7 @@ pub struct MeasureArgs {
     #[command(flatten)]
     run: RunArgs,
     /// Which rows to look at.
-    #[arg(long, value_enum, default_value = "test")]
+    #[arg(long, default_value_t, value_parser = one_of::<Split>(Split::ALL.map(Split::name)))]
     split: Split,
     /// Where to put the pictures [default: RUN/measure].
     #[arg(long, value_name = "DIR")]
@@ -47,33 +47,25 @@ pub struct MeasureArgs {
 
 /// Runs `clue measure`.
 pub fn run(args: MeasureArgs) -> Result<ExitCode> {
-    let run = Run::open(&args.run.run)?;
-    let pictures = args.out.unwrap_or_else(|| run.folder.file("measure"));
+    let explainer = args.run.explainer()?;
+    let pictures = args.out.unwrap_or_else(|| args.run.run.join("measure"));
     create_folder(&pictures)?;
-    let samples = args.split.of(&run, &args.run.directory())?;
-    let task = &run.schema.target.task;
-    let predictions = predict(&run.predictor, &samples, task)?;
-    let generative = match run.folder.expects_generative()? {
-        true => {
-            let model = run.folder.generative(&run.schema)?;
-            if let Some(image) = &run.schema.image {
-                write_whole(&pictures.join("reconstructions.png"), &reconstructions(&model, &samples, image)?)?;
-            }
-            Some(generative_health(&model, &samples, run.record.seed)?)
-        }
-        false => None,
-    };
-    let predictor = predictor_health(&run.predictor, &predictions, &samples, task)?;
-    let health = Health { predictor, generative };
-    for (name, picture) in draw(&health, &predictions, &samples, task.classes().len())? {
+    let samples = explainer.samples(args.split)?;
+    if let (Some(image), true) = (explainer.schema().and_then(|schema| schema.image), explainer.has_generative()) {
+        let sheet = reconstructions(explainer.generative()?, &samples, &image)?;
+        write_whole(&pictures.join("reconstructions.png"), &sheet)?;
+    }
+    let trust = explainer.measure(args.split)?;
+    for (name, picture) in draw(&trust) {
         write_whole(&pictures.join(name), picture.as_bytes())?;
     }
     let mut out = std::io::stdout().lock();
-    if args.json {
-        out.write_all(&json(&health)?)?;
-    } else {
-        out.write_all(as_table(&health, samples.len()).as_bytes())?;
-        writeln!(out, "\npictures in {}", pictures.display())?;
+    match args.json {
+        true => out.write_all(&json(&trust.health)?)?,
+        false => {
+            out.write_all(as_table(&trust.health, samples.len()).as_bytes())?;
+            writeln!(out, "\npictures in {}", pictures.display())?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -93,28 +85,14 @@ pub fn reconstructions(model: &dyn Generative, samples: &Samples, image: &Image)
 }
 
 /// The pictures with the names of their files.
-fn draw(
-    health: &Health,
-    predictions: &[Prediction],
-    samples: &Samples,
-    classes: usize,
-) -> Result<Vec<(&'static str, String)>> {
-    match (&health.predictor, &samples.y) {
-        (PredictorHealth::Regressor(health), _) => {
-            Ok(vec![("coverage.svg", report::calibration_plot(&health.coverage))])
-        }
-        (PredictorHealth::Classifier(_), Targets::Classes(labels)) => {
-            let probabilities = probabilities(predictions);
-            let checked = Predictions::new(&probabilities, classes, labels)?;
-            let uncertainty: Vec<f64> = predictions.iter().map(|p| f64::from(p.uncertainty.total)).collect();
-            let curve = rejection_curve(&uncertainty, &checked.wrong())?;
-            Ok(vec![
-                ("reliability.svg", report::reliability_diagram(&Reliability::of(&checked))),
-                ("rejection.svg", report::rejection_plot(&curve)),
-            ])
-        }
-        _ => Ok(vec![]),
+fn draw(trust: &Trust) -> Vec<(&'static str, String)> {
+    let mut pictures = Vec::new();
+    if let PredictorHealth::Regressor(health) = &trust.health.predictor {
+        pictures.push(("coverage.svg", report::calibration_plot(&health.coverage)));
     }
+    pictures.extend(trust.reliability.iter().map(|bins| ("reliability.svg", report::reliability_diagram(bins))));
+    pictures.extend(trust.rejection.iter().map(|curve| ("rejection.svg", report::rejection_plot(curve))));
+    pictures
 }
 
 fn as_table(health: &Health, rows: usize) -> String {

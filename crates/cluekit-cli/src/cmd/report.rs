@@ -1,19 +1,18 @@
 //! `clue report`: the page of an audit again, from results that are finished.
 
-use super::audit::origin::quoted;
+use super::audit::command::quoted;
 use super::audit::{check_page, is_audit, last_name, summary, write};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::Error;
 use cluekit::audit::{Audit, FORMAT, Gallery, Provenance, Setting, Subject};
 use cluekit::data::Schema;
-use cluekit::explanation::Explanation;
+use cluekit::explainer::ExplanationSet;
 use cluekit::model::plan::PredictorKind;
 use cluekit::model::store::files::create_folder;
 use cluekit::model::store::run::RunFolder;
-use cluekit::uncertainty::Uncertainty;
+use cluekit::search::SearchMethod;
 use cluekit_report::illustrate;
-use serde::Deserialize;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -89,21 +88,10 @@ fn found(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// What is needed of explanations.
-#[derive(Deserialize)]
-struct Explained {
-    method: String,
-    seed: u64,
-    settings: serde_json::Value,
-    #[serde(default)]
-    constraints: Option<serde_json::Value>,
-    explanations: Vec<Explanation>,
-}
-
 /// A gallery of finished explanations.
 fn gallery(text: &str, run: Option<&Path>, document: &Path) -> Result<Audit> {
-    let explained: Explained =
-        serde_json::from_str(text).context("neither a document of `clue audit` nor of `clue explain`")?;
+    let explained =
+        ExplanationSet::from_json(text).context("neither a document of `clue audit` nor of `clue explain`")?;
     let Some(run) = run else {
         bail!(Error::setting(
             "run",
@@ -117,8 +105,8 @@ fn gallery(text: &str, run: Option<&Path>, document: &Path) -> Result<Audit> {
         bail!("its inputs have {got} numbers, those of {} {expected}; name the run that they come from", run.display());
     }
     let mut subject = Subject::new(&last_name(run), &record.dataset.name, &schema, "");
-    subject.accepted_below = explained.settings["threshold"].as_f64().map(|threshold| threshold as f32);
-    subject.accepted_by = Uncertainty::deserialize(&explained.settings["accept_by"]).unwrap_or_default();
+    subject.accepted_below = Some(explained.settings.threshold);
+    subject.accepted_by = explained.settings.accept_by;
     subject.samples = record.plan.as_ref().map(|plan| match plan.predictor.kind {
         PredictorKind::Plain => 1,
         _ => plan.predictor.samples,
@@ -140,13 +128,13 @@ fn gallery(text: &str, run: Option<&Path>, document: &Path) -> Result<Audit> {
         provenance: Provenance {
             cluekit: env!("CARGO_PKG_VERSION").into(),
             command: format!("clue report {} --run {}", quoted(&last_name(document)), quoted(&last_name(run))),
-            seed: explained.seed,
+            seed: explained.seed.0,
             training_seed: record.plan.as_ref().map(|_| record.seed.0),
             versions: record.versions,
             sources: record.sources,
             models: record.hashes,
             search: Setting::flattened(&explained.settings)?,
-            constraints: explained.constraints.as_ref().map(Setting::flattened).transpose()?.unwrap_or_default(),
+            constraints: Setting::flattened(&explained.constraints)?,
             groups: vec![],
             training: record.plan.as_ref().map(Setting::flattened).transpose()?.unwrap_or_default(),
         },
@@ -161,10 +149,5 @@ fn gallery(text: &str, run: Option<&Path>, document: &Path) -> Result<Audit> {
 
 /// What people call a method; a mapper has its own name.
 fn method(name: &str) -> &str {
-    match name {
-        "clue" => "CLUE",
-        "delta" => "δ-CLUE",
-        "nabla" => "∇-CLUE",
-        other => other,
-    }
+    name.parse::<SearchMethod>().map_or(name, |method| method.title())
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use cluekit::data::{self, Dataset, Request, Schema};
 use cluekit::model::pipeline::train_run;
 use cluekit::model::plan::Plan;
-use cluekit::model::store::run::{Record, RunFolder};
+use cluekit::model::store::run::{RunFolder, RunRecord};
 use cluekit::settings::parse_setting;
 use cluekit::{Error, Seed};
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
     let dataset = read(&args)?;
     let plan = plan(&args, &dataset)?;
     plan.validate(&dataset.schema, dataset.train.len())?;
-    let record = Record::new(request(&args), dataset.sources.clone(), plan, Seed(args.seed));
+    let record = RunRecord::new(request(&args), dataset.sources.clone(), plan, Seed(args.seed));
     if folder.exists() && args.resume {
         if let Some(difference) = folder.differs_from(&record, &dataset.schema)? {
             bail!(

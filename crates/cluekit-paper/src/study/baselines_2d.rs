@@ -35,10 +35,11 @@ impl Baselines2d {
         let rows: Vec<usize> =
             stage.ranked.iter().copied().filter(|&row| stage.target(row) == Some(class)).take(self.inputs).collect();
         let inputs = stage.inputs(&rows)?;
-        let (models, search, background) = (stage.models(), stage.judging(0.03), Background::default());
+        let (models, search, background) = (stage.models()?, stage.judging(0.03), Background::default());
         let prepared = search.prepare(&models, &background, &inputs)?;
         let encoded = Encoded::prepared(&prepared, &inputs);
-        let [train, validation] = stage.rows(lab.observer())?;
+        let rows = stage.rows(lab.observer())?;
+        let [train, validation] = &*rows;
         let mut workshop =
             Workshop::new(&models, &search, &background, [train, validation], stage.thresholds(), Seed(0));
         let certain: Vec<(f64, f64)> = (0..train.len())

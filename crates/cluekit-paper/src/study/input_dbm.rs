@@ -36,7 +36,7 @@ impl InputDbm {
         let entries = lab.contest(&stage, &self.methods, self.above, self.lambda_x)?;
         let train = &stage.rows(lab.observer())?[0];
         let pair = Pair::of_classes(Some(class), Some(class));
-        let group = Group::of(&pair, train, &stage.thresholds(), &stage.models())?;
+        let group = Group::of(&pair, train, &stage.thresholds(), &stage.models()?)?;
         let average = |rows: &[usize]| -> Vec<f32> {
             let pixel = |i: usize| mean(rows.iter().map(|&row| f64::from(train.x(row)[i]))) as f32;
             (0..train.width).map(pixel).collect()

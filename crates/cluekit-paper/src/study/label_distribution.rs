@@ -139,7 +139,9 @@ fn distribution_picture(shown: &Explanation, stage: &Stage) -> Result<String> {
     let name = |label: Option<Label>| label.and_then(class).map_or("–".into(), |label| names[label].clone());
     let (is, says) = (name(shown.input.target), name(Some(shown.input.label)));
     let mut panels = Vec::new();
-    if let Some(image) = stage.studio.run.schema.image.as_ref().filter(|image| image.channels == 1) {
+    if let Some(image) =
+        stage.explainer.schema().and_then(|schema| schema.image.as_ref()).filter(|image| image.channels == 1)
+    {
         let rows = shown.input.x.chunks_exact(image.width).rev();
         let values: Vec<f64> = rows.flatten().map(|&v| f64::from(v)).collect();
         let (width, height) = (image.width, image.height);

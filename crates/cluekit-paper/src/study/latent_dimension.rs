@@ -8,7 +8,6 @@ use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{falls, figure, mean, over_inputs, rises};
 use cluekit::error::Result;
 use cluekit::measure::generative_health;
-use cluekit::model::Generative;
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, Grid};
 use serde::{Deserialize, Serialize};
@@ -109,8 +108,8 @@ impl LatentDimension {
             points.push(Point::of(delta, &found));
         }
         let rows: Vec<usize> = (0..stage.test().len().min(ROWS)).collect();
-        let health = generative_health(&stage.studio.generative, &stage.test().select(&rows), Seed(0))?;
-        let latent = stage.studio.generative.latent();
+        let health = generative_health(stage.explainer.generative()?, &stage.test().select(&rows), Seed(0))?;
+        let latent = stage.explainer.generative()?.latent_dim();
         let name = format!("m = {latent}");
         Ok(Series { name, latent: latent as f64, reconstruction: health.reconstruction_l1, at_the_input, points })
     }

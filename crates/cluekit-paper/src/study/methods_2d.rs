@@ -42,8 +42,8 @@ impl Methods2d {
         let stage = lab.stage(&self.models)?;
         let rank = self.rank.min(stage.ranked.len() - 1);
         let rows = &stage.ranked[rank..=rank];
-        let (models, inputs, seed) = (stage.models(), stage.inputs(rows)?, Seed(self.seed));
-        let clue = Search { convergence: Convergence::never_before(self.steps), ..Search::clue() };
+        let (models, inputs, seed) = (stage.models()?, stage.inputs(rows)?, Seed(self.seed));
+        let clue = Search { convergence: Convergence::all_steps(self.steps), ..Search::clue() };
         let delta = delta_clue(self.delta, self.count, 0.0, self.steps)?;
         let mut nabla = delta.clone();
         nabla.objective.diversity = Some(Weighted(self.diversity, DiversityTerm::default()));
@@ -76,7 +76,8 @@ impl Methods2d {
         // GLAM-CLUE: one translation for uncertain inputs of the same class.
         let class = stage.target(rows[0]).unwrap_or_default();
         let judging = stage.judging(0.0);
-        let [train, validation] = stage.rows(lab.observer())?;
+        let rows = stage.rows(lab.observer())?;
+        let [train, validation] = &*rows;
         let mut workshop = Workshop::new(&models, &judging, &background, [train, validation], stage.thresholds(), seed);
         let fitted = workshop.fit(
             &Recipe::new(Method::Glam, LearnFrom::Data),

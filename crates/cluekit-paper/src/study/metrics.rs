@@ -140,7 +140,7 @@ impl Metrics {
             table.push(std::iter::once(*x).chain(column.iter().copied()).map(Into::into).collect());
         }
         // Pixels lie between 0 and 1; the features of a table may take any value.
-        let pixels = stage.studio.run.schema.image.as_ref().map(|_| stage.test().width);
+        let pixels = stage.explainer.schema().and_then(|schema| schema.image.as_ref()).map(|_| stage.test().width);
         let limit = pixels.map_or(f64::INFINITY, |width| coverage_limit(&vec![0.0; width], &vec![1.0; width]));
         let finding = Finding { seeds: vec![self.seed], ..Finding::default() }
             .checks(self.checks(&x, &row, stage.classes().len(), limit))

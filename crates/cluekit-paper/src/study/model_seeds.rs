@@ -44,7 +44,7 @@ impl ModelSeeds {
         let mut seeds = Vec::new();
         for name in &self.models {
             let stage = lab.stage(name)?;
-            seeds.push(stage.studio.run.record.seed.0);
+            seeds.push(stage.explainer.training_seed().0);
             let mut row = Vec::new();
             for (method, weight) in [("δ-CLUE", 0.0), ("∇-CLUE", self.diversity)] {
                 let mut search = delta_clue(self.delta, self.count, 0.0, self.steps)?;

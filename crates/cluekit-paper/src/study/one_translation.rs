@@ -42,7 +42,7 @@ pub struct OneTranslation {
 struct Plane;
 
 impl Generative for Plane {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         2
     }
 
@@ -74,7 +74,7 @@ impl OneTranslation {
         let mut rng = Seed(self.seed).stream("one translation");
         let [train, validation, test] = [(); 3].map(|()| self.rows(&models, &mut rng));
         let (train, validation, test) = (train?, validation?, test?);
-        let mut search = Search { convergence: Convergence::never_before(0), threshold: 0.2, ..Search::clue() };
+        let mut search = Search { convergence: Convergence::all_steps(0), threshold: 0.2, ..Search::clue() };
         search.objective.input = Weighted(0.0, search.objective.input.1);
         let background = Background::default();
         let thresholds = Thresholds {

@@ -4,7 +4,6 @@ use crate::laboratory::Stage;
 use cluekit::data::{Samples, Targets};
 use cluekit::error::{Error, Result};
 use cluekit::explanation::Clue;
-use cluekit::model::Generative;
 use cluekit::prediction::predict;
 use cluekit::tensor::{tensor, values};
 use cluekit_plot::{Axis, Colour, ColourMap, Heatmap, Line, Mark, Plot, Scatter, palette};
@@ -59,9 +58,10 @@ pub(super) fn ground(stage: &Stage, view: View) -> Result<Heatmap> {
 
 /// The uncertainty of a view.
 pub(super) fn land(stage: &Stage, view: View) -> Result<Land> {
-    let generative = &stage.studio.generative;
-    if generative.latent() != 2 {
-        let problem = format!("`{}` has {} latent dimensions, and a plane has two", stage.name, generative.latent());
+    let generative = stage.explainer.generative()?;
+    if generative.latent_dim() != 2 {
+        let problem =
+            format!("`{}` has {} latent dimensions, and a plane has two", stage.name, generative.latent_dim());
         return Err(Error::setting("models", problem));
     }
     let at = |(low, high): (f64, f64), place: usize| low + (high - low) * (place as f64 + 0.5) / SIDE as f64;
@@ -73,7 +73,7 @@ pub(super) fn land(stage: &Stage, view: View) -> Result<Land> {
     }
     let x = values(generative.decode(&tensor(codes.clone(), [SIDE * SIDE, 2]))?);
     let samples = Samples { x, width: stage.test().width, y: Targets::Classes(vec![0; SIDE * SIDE]) };
-    let predictions = predict(&stage.studio.run.predictor, &samples, &stage.studio.run.schema.target.task)?;
+    let predictions = predict(stage.explainer.predictor(), &samples, stage.explainer.task())?;
     let uncertainty = predictions.iter().map(|prediction| f64::from(prediction.uncertainty.total)).collect();
     Ok(Land { view, codes, uncertainty })
 }

@@ -6,7 +6,6 @@ use crate::finding::{Cell, Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{distinct_labels, figure, mean, over_inputs, spread_over_inputs};
 use cluekit::error::Result;
-use cluekit::model::Generative;
 use cluekit::search::{InitScheme, Starts};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, Grid};
@@ -76,7 +75,7 @@ impl StartRadii {
             figures.push((scheme, radius));
             curves.push(histogram(scheme.name(), &radii));
         }
-        let latent = stage.studio.generative.latent() as f64;
+        let latent = stage.explainer.generative()?.latent_dim() as f64;
         let of = |scheme: InitScheme| figures.iter().find(|(s, _)| *s == scheme);
         let mut checks = Vec::new();
         if let Some((_, radius)) = of(InitScheme::RandomRadius) {
@@ -88,7 +87,7 @@ impl StartRadii {
             let says = format!("S4 begins near the surface: at m / (m + 1) = {} of r", figure(expected));
             checks.push(Check::that(says, (radius - expected).abs() < 0.02, format!("{} r", figure(*radius))));
         }
-        let noise = self.noise(stage.studio.generative.latent());
+        let noise = self.noise(stage.explainer.generative()?.latent_dim());
         let radius = mean(noise.iter().copied()) * f64::from(self.delta);
         table.push(vec![NOISE.into(), (radius / f64::from(self.delta)).into(), gap(), gap(), gap(), gap()]);
         curves.push(histogram(NOISE, &noise));

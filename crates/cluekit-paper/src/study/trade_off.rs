@@ -106,7 +106,7 @@ impl TradeOff {
             .table(self.table(&stage, &rows, &ways))
             .picture("curves", self.curves(&stage, rows[shown], &kept));
         let input = &sets[0][shown];
-        match &stage.studio.run.schema.image {
+        match stage.explainer.schema().and_then(|schema| schema.image.as_ref()) {
             Some(_) => Ok(finding.picture("figure", self.picture(&stage, input, &kept)?)),
             None => Ok(finding),
         }

@@ -7,7 +7,6 @@ use crate::laboratory::Laboratory;
 use crate::statistics::{figure, l1, mean};
 use cluekit::data::Image;
 use cluekit::error::Result;
-use cluekit::model::Generative;
 use cluekit::tensor::{tensor, values};
 use cluekit_plot::{Axis, Course, Grid, Reference};
 use serde::{Deserialize, Serialize};
@@ -63,7 +62,7 @@ impl Translations {
         let width = stage.test().width;
         let encode = |rows: &[Vec<f32>]| -> Result<Vec<Vec<f32>>> {
             let x = tensor(rows.concat(), [rows.len(), width]);
-            let codes = values(stage.studio.generative.encode(&x)?);
+            let codes = values(stage.explainer.generative()?.encode(&x)?);
             Ok(codes.chunks_exact(codes.len() / rows.len()).map(<[f32]>::to_vec).collect())
         };
         let shifts: Vec<usize> = (0..=self.pixels).collect();

@@ -9,7 +9,7 @@ use super::columns::{Cells, Column, written};
 use cluekit::data::{Kind, Schema, Value};
 use cluekit::error::{Error, Result};
 use cluekit::explanation::{Clue, Explanation, Label, Plausibility};
-use cluekit::prediction::Amounts;
+use cluekit::prediction::UncertaintyParts;
 use cluekit::wording;
 
 /// All explanations as the bytes of one Parquet file.
@@ -27,7 +27,7 @@ pub fn parquet(explanations: &[Explanation], schema: &Schema) -> Result<Vec<u8>>
 struct Row<'a> {
     input: usize,
     label: Label,
-    uncertainty: Amounts,
+    uncertainty: UncertaintyParts,
     x: &'a [f32],
     /// With its position.
     clue: Option<(usize, &'a Clue)>,

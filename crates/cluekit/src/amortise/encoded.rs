@@ -40,9 +40,9 @@ impl Encoded {
         let Samples { x, width, y } = samples;
         let classes = match y {
             Targets::Classes(labels) => Some(labels.into_iter().map(|label| label as usize).collect()),
-            Targets::Values(_) => None,
+            Targets::Values(_) | Targets::Unknown(_) => None,
         };
-        let (z, latent) = (codes(models, &x, width)?, models.generative.latent());
+        let (z, latent) = (codes(models, &x, width)?, models.generative.latent_dim());
         let rows = x.len() / width.max(1);
         if predictions.len() != rows {
             let problem = format!("there are {} predictions of {rows} rows", predictions.len());
@@ -128,7 +128,7 @@ pub(super) fn codes(models: &Models, x: &[f32], width: usize) -> Result<Vec<f32>
 
 /// What codes decode to, one behind the other.
 pub(super) fn decoded(models: &Models, z: &[f32], width: usize) -> Result<Vec<f32>> {
-    let latent = models.generative.latent();
+    let latent = models.generative.latent_dim();
     let parts = over_shards(z.len() / latent.max(1), ROWS, |rows| -> Result<Vec<f32>> {
         let z = tensor(z[rows.start * latent..rows.end * latent].to_vec(), [rows.len(), latent]);
         Ok(values(models.decode(&z, width)?))

@@ -197,7 +197,7 @@ impl<'a> Workshop<'a> {
         thresholds: Thresholds,
         seed: Seed,
     ) -> Self {
-        let search = Search { convergence: Convergence::never_before(0), ..search.clone() };
+        let search = Search { convergence: Convergence::all_steps(0), ..search.clone() };
         Self { models, search, background, train, validation, thresholds, seed, clues: BTreeMap::new() }
     }
 
@@ -339,7 +339,7 @@ impl<'a> Workshop<'a> {
         let rows = self.train.select(&missing);
         let inputs = Inputs::new(rows.x, rows.width)?;
         // The plausibility of examples is not asked for.
-        let background = Background { ordinary: None, ..self.background.clone() };
+        let background = Background { plausible: None, ..self.background.clone() };
         let prepared = search.prepare(self.models, &background, &inputs)?;
         let found = prepared.refine(&starts(&prepared), observer)?;
         observer.finished("clues", &format!("of {} uncertain training rows, λ_x = {lambda_x}", missing.len()));

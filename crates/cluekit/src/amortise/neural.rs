@@ -211,13 +211,13 @@ impl Neural {
 
     /// The mapper for arrays that `layout` describes.
     pub fn new(models: &Models, distance: Distance, outputs: usize, plan: NeuralPlan, parameters: Parameters) -> Self {
-        let network = Network::new(Sizes::of(models.generative.latent(), models.task(), outputs), &plan);
+        let network = Network::new(Sizes::of(models.generative.latent_dim(), models.task(), outputs), &plan);
         Self { weights: Weights::frozen(&parameters), distance, plan, network, parameters }
     }
 
     /// The arrays of such a mapper.
     pub fn layout(models: &Models, outputs: usize, plan: &NeuralPlan) -> Arc<Layout> {
-        Network::new(Sizes::of(models.generative.latent(), models.task(), outputs), plan).layout
+        Network::new(Sizes::of(models.generative.latent_dim(), models.task(), outputs), plan).layout
     }
 
     /// How it was trained.

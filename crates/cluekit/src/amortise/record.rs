@@ -124,7 +124,7 @@ impl Fitted {
         let parameters = match neural {
             Some(network) => network.parameters().clone(),
             None => {
-                let layout = Arc::new(record.layout(models.generative.latent()));
+                let layout = Arc::new(record.layout(models.generative.latent_dim()));
                 Parameters::new(layout, self.fittings.iter().flat_map(numbers).collect())?
             }
         };
@@ -157,7 +157,7 @@ impl Fitted {
                     .map_err(|error| Error::file(&path, format!("cannot be used: {error}; fit it again")))?;
                 Neural::layout(models, outputs, plan)
             }
-            None => Arc::new(record.layout(models.generative.latent())),
+            None => Arc::new(record.layout(models.generative.latent_dim())),
         };
         let parameters = arrays.matching(layout)?;
         let mappers = match &record.neural {
@@ -165,7 +165,7 @@ impl Fitted {
                 let network = Arc::new(Neural::new(models, record.terms.distance, outputs, plan.clone(), parameters));
                 record.groups.iter().map(|_| Mapper::Neural { network: network.clone(), target: 0 }).collect()
             }
-            None => record.mappers(&parameters, models.generative.latent()),
+            None => record.mappers(&parameters, models.generative.latent_dim()),
         };
         let fitting = |(group, mapper): (&GroupRecord, Mapper)| -> Result<Fitting> {
             let pair =

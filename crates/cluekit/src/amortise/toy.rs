@@ -5,7 +5,7 @@ use crate::data::{Constraints, Feature, Image, Kind, Samples, Scaling, Schema, T
 use crate::distance::Distance;
 use crate::error::Result;
 use crate::model::{Generative, Predictive, Predictor};
-use crate::prediction::{Amounts, Prediction};
+use crate::prediction::{Prediction, UncertaintyParts};
 use crate::search::{Decoding, Models};
 use crate::seed::Seed;
 use crate::tensor::{Tensor, log_softmax};
@@ -25,7 +25,7 @@ impl Same {
 }
 
 impl Generative for Same {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         self.width
     }
 
@@ -80,7 +80,7 @@ pub(super) fn rows(models: &Models, x: &[f32], width: usize, classes: &[u32]) ->
 /// One-dimensional rows at 0, 1, 2 … of which the model says this.
 pub(super) fn predicted(probabilities: &[&[f32]], classes: Option<&[usize]>) -> Encoded {
     let places: Vec<f32> = (0..probabilities.len()).map(|row| row as f32).collect();
-    let amounts = Amounts { total: 0.5, aleatoric: 0.5, epistemic: 0.0 };
+    let amounts = UncertaintyParts { total: 0.5, aleatoric: 0.5, epistemic: 0.0 };
     let prediction = |mean: &&[f32]| Prediction { mean: mean.to_vec(), uncertainty: amounts };
     Encoded {
         x: places.clone(),

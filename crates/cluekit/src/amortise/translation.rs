@@ -147,7 +147,7 @@ pub fn loss(
     lambda_theta: f32,
 ) -> Result<(f64, Vec<f32>)> {
     models.need_gradient_of_decoder()?;
-    let (latent, width) = (models.generative.latent(), certain.width());
+    let (latent, width) = (models.generative.latent_dim(), certain.width());
     let count = z.len() / latent;
     let parts = over_shards(count, ROWS, |rows: Range<usize>| -> Result<(f64, Vec<f32>)> {
         let weights = Weights::tracked(&map.parameters);

@@ -12,14 +12,14 @@ use crate::explanation::{Change, Clue, Distances, Explanation, Label, Mode, Orig
 use crate::measure::{
     ClassifierHealth, Health, Outcome, Predictions, PredictorHealth, Reach, Reliability, rejection_curve,
 };
-use crate::prediction::{Amounts, Prediction, probabilities};
+use crate::prediction::{Prediction, UncertaintyParts, probabilities};
 use crate::seed::Seed;
 
 /// A clue with label `label` at `x`.
 pub fn clue(label: Label, x: Vec<f32>) -> Clue {
     Clue {
         label,
-        uncertainty: Amounts { total: 0.02, aleatoric: 0.012, epistemic: 0.008 },
+        uncertainty: UncertaintyParts { total: 0.02, aleatoric: 0.012, epistemic: 0.008 },
         probabilities: vec![],
         distance: Distances { input: 27.1, latent: 3.4, prediction: 0.5 },
         cost: 1.25,
@@ -40,7 +40,7 @@ pub fn clue(label: Label, x: Vec<f32>) -> Clue {
 /// An input at `x` without any clue.
 fn explanation(label: Label, target: Label, x: Vec<f32>) -> Explanation {
     let nothing = Set { points: &[], width: 1, original: None };
-    let uncertainty = Amounts { total: 1.38, aleatoric: 1.0, epistemic: 0.38 };
+    let uncertainty = UncertaintyParts { total: 1.38, aleatoric: 1.0, epistemic: 0.38 };
     let reconstruction = Reconstruction { label, uncertainty, distance: 4.0, cost: 1.5, x: x.clone() };
     Explanation {
         input: Original {
@@ -133,7 +133,7 @@ pub fn house() -> Explanation {
 /// A prediction whose uncertainty is half aleatoric.
 pub fn says(mean: &[f32], total: f32) -> Prediction {
     let half = total / 2.0;
-    Prediction { mean: mean.to_vec(), uncertainty: Amounts { total, aleatoric: half, epistemic: half } }
+    Prediction { mean: mean.to_vec(), uncertainty: UncertaintyParts { total, aleatoric: half, epistemic: half } }
 }
 
 /// Four clients, of whom the model is unsure about two and wrong about one.

@@ -4,7 +4,7 @@ use super::levers::Lever;
 use super::rows::{aleatoric_share, parts};
 use crate::data::Schema;
 use crate::explanation::{Clue, Explanation, Label, Original, Plausibility};
-use crate::prediction::Amounts;
+use crate::prediction::UncertaintyParts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub struct Card {
     /// The most probable classes, and what is left for the others; empty for a regression.
     pub probabilities: Vec<NamedShare>,
     /// How unsure the model is.
-    pub uncertainty: Amounts,
+    pub uncertainty: UncertaintyParts,
     /// Whether that is called unsure; none where no limit is known.
     pub unsure: Option<bool>,
     /// The aleatoric share of it; of a value, that of its variance.
@@ -103,7 +103,7 @@ pub struct CardClue {
     /// What the model says of it.
     pub label: String,
     /// How unsure the model is about it.
-    pub uncertainty: Amounts,
+    pub uncertainty: UncertaintyParts,
     /// d, the distance from the input.
     pub distance: f32,
     /// ρ, the distance in latent space.
@@ -313,7 +313,7 @@ fn kinds(explanation: &Explanation) -> Vec<Option<usize>> {
 
 /// Whether every number of a clue can be written down.
 fn is_finite(clue: &Clue) -> bool {
-    let Amounts { total, aleatoric, epistemic } = clue.uncertainty;
+    let UncertaintyParts { total, aleatoric, epistemic } = clue.uncertainty;
     [total, aleatoric, epistemic, clue.distance.input, clue.distance.latent, clue.cost]
         .iter()
         .chain(&clue.x)

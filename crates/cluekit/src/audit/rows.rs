@@ -1,7 +1,7 @@
 //! Rows beside what the model says of them: what every count of an audit looks at.
 
 use crate::data::{Samples, Targets, Task};
-use crate::prediction::{Amounts, Prediction, unscaled};
+use crate::prediction::{Prediction, UncertaintyParts, unscaled};
 
 /// Rows with their predictions.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ impl Rows<'_> {
     pub fn class(&self, row: usize) -> Option<usize> {
         match &self.samples.y {
             Targets::Classes(labels) => Some(labels[row] as usize),
-            Targets::Values(_) => None,
+            Targets::Values(_) | Targets::Unknown(_) => None,
         }
     }
 
@@ -74,7 +74,7 @@ impl Rows<'_> {
 
 /// The aleatoric and the epistemic part of an uncertainty, which add up to all of it. Deviations of values do not, but
 /// their squares do: a deviation is split as its square is.
-pub(super) fn parts(amounts: Amounts, of_value: bool) -> [f64; 2] {
+pub(super) fn parts(amounts: UncertaintyParts, of_value: bool) -> [f64; 2] {
     let parts = [amounts.aleatoric, amounts.epistemic].map(f64::from);
     if !of_value {
         return parts;
@@ -109,7 +109,7 @@ pub(super) mod toy {
     /// A prediction whose uncertainty is half aleatoric.
     pub fn says(mean: &[f32], total: f32) -> Prediction {
         let half = total / 2.0;
-        Prediction { mean: mean.to_vec(), uncertainty: Amounts { total, aleatoric: half, epistemic: half } }
+        Prediction { mean: mean.to_vec(), uncertainty: UncertaintyParts { total, aleatoric: half, epistemic: half } }
     }
 
     /// Rows of one column that belong to these classes.
@@ -152,12 +152,12 @@ mod tests {
     #[test]
     fn squares_of_deviations_add_up_and_entropies_themselves() {
         // 3² + 4² = 5²: 9 of 25 parts of a deviation of 5.
-        let amounts = Amounts { total: 5.0, aleatoric: 3.0, epistemic: 4.0 };
+        let amounts = UncertaintyParts { total: 5.0, aleatoric: 3.0, epistemic: 4.0 };
         let [aleatoric, epistemic] = parts(amounts, true);
         assert!((aleatoric - 1.8).abs() < 1e-12 && (epistemic - 3.2).abs() < 1e-12, "{aleatoric} {epistemic}");
         assert!((aleatoric_share([parts(amounts, true)].into_iter()).unwrap() - 0.36).abs() < 1e-12);
         assert_eq!(parts(amounts, false), [3.0, 4.0]);
-        let nothing = Amounts { total: 0.0, aleatoric: 0.0, epistemic: 0.0 };
+        let nothing = UncertaintyParts { total: 0.0, aleatoric: 0.0, epistemic: 0.0 };
         assert_eq!((parts(nothing, true), aleatoric_share([[0.0, 0.0]].into_iter())), ([0.0, 0.0], None));
     }
 }

@@ -39,6 +39,8 @@ pub enum Targets {
     Classes(Vec<u32>),
     /// Scaled values.
     Values(Vec<f32>),
+    /// Nobody knows them, of so many rows.
+    Unknown(usize),
 }
 
 /// A file that a dataset was read from.
@@ -80,6 +82,7 @@ impl Targets {
         match self {
             Self::Classes(labels) => labels.len(),
             Self::Values(values) => values.len(),
+            Self::Unknown(count) => *count,
         }
     }
 
@@ -93,6 +96,7 @@ impl Targets {
         match self {
             Self::Classes(labels) => Self::Classes(indices.iter().map(|&i| labels[i]).collect()),
             Self::Values(values) => Self::Values(indices.iter().map(|&i| values[i]).collect()),
+            Self::Unknown(_) => Self::Unknown(indices.len()),
         }
     }
 }

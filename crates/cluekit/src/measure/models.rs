@@ -78,7 +78,7 @@ pub fn generative_health(model: &dyn Generative, samples: &Samples, seed: Seed) 
     Ok(GenerativeHealth {
         elbo: elbo.map(|elbo| elbo.iter().sum::<f64>() / rows),
         reconstruction_l1: sums.iter().map(|(_, distance)| distance).sum::<f64>() / rows,
-        latent: model.latent(),
+        latent: model.latent_dim(),
     })
 }
 

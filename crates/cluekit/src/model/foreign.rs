@@ -57,7 +57,7 @@ pub trait AnsweringPredictor: Send + Sync {
 /// A generative model that answers in plain numbers.
 pub trait AnsweringGenerative: Send + Sync {
     /// How many dimensions the latent space has.
-    fn latent(&self) -> usize;
+    fn latent_dim(&self) -> usize;
 
     /// The encoder's mean of `rows` rows of x, one behind the other. Nothing differentiates through it.
     fn encode(&self, x: &[f32], rows: usize) -> Result<Vec<f32>>;
@@ -168,12 +168,12 @@ impl<P: AnsweringPredictor + 'static> Predictor for Foreign<P> {
 }
 
 impl<G: AnsweringGenerative + 'static> Generative for Foreign<G> {
-    fn latent(&self) -> usize {
-        self.model().latent()
+    fn latent_dim(&self) -> usize {
+        self.model().latent_dim()
     }
 
     fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
-        let shape = [x.dims()[0], self.model().latent()];
+        let shape = [x.dims()[0], self.model().latent_dim()];
         let numbers = values(x.clone());
         let codes = self.0.ask(self.model().is_concurrent(), |model| model.encode(&numbers, shape[0]))?;
         Ok(tensor(checked("the encoder's answer", codes, shape)?, shape))
@@ -261,7 +261,7 @@ mod tests {
     }
 
     impl AnsweringGenerative for Told {
-        fn latent(&self) -> usize {
+        fn latent_dim(&self) -> usize {
             1
         }
 
@@ -422,7 +422,7 @@ mod tests {
             most: AtomicUsize,
         }
         impl AnsweringGenerative for Alone {
-            fn latent(&self) -> usize {
+            fn latent_dim(&self) -> usize {
                 1
             }
             fn encode(&self, x: &[f32], _: usize) -> Result<Vec<f32>> {

@@ -62,7 +62,7 @@ pub trait Predictor: Send + Sync {
 /// A generative model with a latent space to search in.
 pub trait Generative: Send + Sync {
     /// How many dimensions the latent space has.
-    fn latent(&self) -> usize;
+    fn latent_dim(&self) -> usize;
 
     /// The encoder's mean μ_φ(z|x).
     ///

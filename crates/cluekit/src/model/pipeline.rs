@@ -1,7 +1,7 @@
 //! From a dataset to a finished run folder: validation split, generative model, predictor.
 
 use super::predictor;
-use super::store::run::{Record, RunFolder};
+use super::store::run::{RunFolder, RunRecord};
 use super::training::{Rows, Session, order};
 use super::vae::{self, VaeNetwork, VaeShape};
 use crate::data::{Dataset, Samples};
@@ -13,7 +13,7 @@ use crate::seed::Seed;
 ///
 /// A model that is already there is kept and a checkpoint is continued, so calling this again after an interruption
 /// ends with the same bytes as an unbroken run.
-pub fn train_run(folder: &RunFolder, record: &Record, dataset: &Dataset, observer: &mut dyn Observer) -> Result<()> {
+pub fn train_run(folder: &RunFolder, record: &RunRecord, dataset: &Dataset, observer: &mut dyn Observer) -> Result<()> {
     let seed = record.seed;
     let plan = record.plan.as_ref().ok_or_else(|| Error::data("a run without a plan cannot be trained"))?;
     plan.validate(&dataset.schema, dataset.train.len())?;

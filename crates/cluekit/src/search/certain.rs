@@ -13,6 +13,7 @@ use crate::prediction::predict;
 use crate::tensor::{tensor, values};
 use crate::uncertainty::Uncertainty;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Rows that one thread encodes at a time.
 const ROWS: usize = 256;
@@ -24,7 +25,7 @@ const FIRST: usize = 8;
 /// Training rows with their codes, class by class.
 #[derive(Clone, Debug)]
 pub struct Certain {
-    samples: Samples,
+    samples: Arc<Samples>,
     latent: usize,
     codes: Vec<f32>,
     /// Rows of each class; a regression has one class.
@@ -63,14 +64,15 @@ struct Quest {
 
 impl Certain {
     /// Those of the training `samples` whose uncertainty of this `kind` lies below `below`.
-    pub fn among(models: &Models, samples: Samples, kind: Uncertainty, below: f32) -> Result<Self> {
+    pub fn among(models: &Models, samples: impl Into<Arc<Samples>>, kind: Uncertainty, below: f32) -> Result<Self> {
+        let samples = samples.into();
         let parts = over_shards(samples.len(), ROWS, |range| -> Result<Vec<f32>> {
             let x = samples.x[range.start * samples.width..range.end * samples.width].to_vec();
             Ok(values(models.encode(&tensor(x, [range.len(), samples.width]))?))
         });
         let codes = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
         let classes = match &samples.y {
-            Targets::Values(values) => vec![(0..values.len()).collect()],
+            Targets::Values(_) | Targets::Unknown(_) => vec![(0..samples.len()).collect()],
             Targets::Classes(labels) => {
                 let named = models.task().classes().len();
                 let count = labels.iter().map(|&label| label as usize + 1).max().unwrap_or(0).max(named);
@@ -79,7 +81,7 @@ impl Certain {
                 classes
             }
         };
-        Ok(Self { latent: models.generative.latent(), codes, classes, kind, below, samples })
+        Ok(Self { latent: models.generative.latent_dim(), codes, classes, kind, below, samples })
     }
 
     /// For each of the codes `z` the nearest certain point of every class that is predicted as that class, where
@@ -162,7 +164,7 @@ impl Certain {
             let predictions = predict(models.predictor, samples, models.task())?;
             let right = |at: usize| match &chosen.y {
                 Targets::Classes(labels) => predictions[at].label() == labels[at] as usize,
-                Targets::Values(_) => true,
+                Targets::Values(_) | Targets::Unknown(_) => true,
             };
             Ok((0..rows.len()).map(|at| right(at) && predictions[at].uncertainty.get(self.kind) < self.below).collect())
         };
@@ -205,7 +207,7 @@ mod tests {
     struct Same;
 
     impl Generative for Same {
-        fn latent(&self) -> usize {
+        fn latent_dim(&self) -> usize {
             1
         }
         fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {

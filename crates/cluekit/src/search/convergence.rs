@@ -26,7 +26,7 @@ impl Default for Convergence {
 
 impl Convergence {
     /// Exactly `steps` steps, whatever happens.
-    pub fn never_before(steps: usize) -> Self {
+    pub fn all_steps(steps: usize) -> Self {
         Self { max_steps: steps, patience: steps.saturating_add(1), ..Self::default() }
     }
 
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_last_step_is_the_last() {
-        assert_eq!(end(&[3.0, 2.0, 1.0], Convergence::never_before(2)), (2, StopReason::MaxSteps));
+        assert_eq!(end(&[3.0, 2.0, 1.0], Convergence::all_steps(2)), (2, StopReason::MaxSteps));
     }
 
     #[test]

@@ -140,7 +140,7 @@ mod tests {
     struct Shifted;
 
     impl Generative for Shifted {
-        fn latent(&self) -> usize {
+        fn latent_dim(&self) -> usize {
             2
         }
         fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
@@ -170,7 +170,7 @@ mod tests {
             prediction: vec![0.5, 0.5],
             now: crate::prediction::Prediction {
                 mean: vec![0.5, 0.5],
-                uncertainty: crate::prediction::Amounts { total: 0.7, aleatoric: 0.7, epistemic: 0.0 },
+                uncertainty: crate::prediction::UncertaintyParts { total: 0.7, aleatoric: 0.7, epistemic: 0.0 },
             },
             bounds,
             ball: LatentBall::UNBOUNDED,

@@ -78,8 +78,8 @@ impl Search {
             clues = interleaved(clues, self.count, more, sub.best.min(self.count) * sub.each);
         }
         let mut sets = sets_of(clues, descent.origins.len());
-        if let Some(ordinary) = &descent.background.ordinary {
-            plausibility::judge(descent, ordinary, &mut sets)?;
+        if let Some(plausible) = &descent.background.plausible {
+            plausibility::judge(descent, plausible, &mut sets)?;
         }
         Ok(sets)
     }

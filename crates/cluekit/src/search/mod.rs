@@ -17,6 +17,7 @@ mod certificate;
 mod convergence;
 mod coupling;
 mod decoding;
+mod delta;
 mod descent;
 mod explain;
 mod init;
@@ -26,6 +27,7 @@ mod origin;
 mod path;
 mod plausibility;
 mod prepared;
+mod settings;
 mod sparse;
 mod spread;
 mod summary;
@@ -40,53 +42,22 @@ pub use certain::{Certain, Nearest};
 pub use convergence::Convergence;
 pub use coupling::Order;
 pub use decoding::Decoding;
+pub use delta::{Delta, Radii};
 pub use init::{InitScheme, Starts};
 pub use models::{Background, Inputs, Models, Price};
 pub use objective::{DiversityTerm, Objective, UncertaintyWeights, Weighted};
-pub use plausibility::Ordinary;
+pub use plausibility::Plausible;
 pub use prepared::{Prepared, Proposal};
-use serde::{Serialize, Serializer};
-pub use threshold::usual_threshold;
+pub use settings::{ClassName, SearchMethod, SearchSettings};
+pub use threshold::{spread_predictions, unsure_above, usual_threshold, usual_threshold_among};
 
 /// Clues for one input at the most, so that a mistyped number is an error and not an allocation.
 const MOST_CLUES: usize = 100_000;
 /// Steps of one search at the most.
 const MOST_STEPS: usize = 1_000_000;
 
-/// δ, the radius of the ball around z₀.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Delta {
-    /// The same for every input.
-    Fixed(LatentBall),
-    /// For each input the smallest ball that holds certain training points of two classes.
-    Auto,
-    /// So many times as far, for inputs that have no clue there.
-    Wider(u32),
-}
-
-impl Delta {
-    /// How many times the automatic radius, if it is one.
-    fn times(self) -> Option<u32> {
-        match self {
-            Self::Fixed(_) => None,
-            Self::Auto => Some(1),
-            Self::Wider(times) => Some(times),
-        }
-    }
-}
-
-impl Serialize for Delta {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        match self {
-            Self::Fixed(ball) => ball.bound().serialize(serializer),
-            Self::Auto => "auto".serialize(serializer),
-            Self::Wider(times) => format!("{times} × auto").serialize(serializer),
-        }
-    }
-}
-
 /// Further searches around the best clues of each input. [Ley2022, App. B]
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SubSearches {
     /// How many of the best clues are searched around.
     pub best: usize,
@@ -100,7 +71,7 @@ pub struct SubSearches {
 ///
 /// The recipes [`Search::clue`], [`Search::delta_clue`] and [`Search::nabla_clue`] fill in what the paper says; struct
 /// update changes the rest.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Search {
     /// What is minimised.
     pub objective: Objective,
@@ -123,13 +94,12 @@ pub struct Search {
     /// The kind of uncertainty that the threshold is for.
     pub accept_by: Uncertainty,
     /// Searches around the best.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_searches: Option<SubSearches>,
+    /// Whether it is told how plausible clues are, which looks at some training rows first.
+    pub plausibility: bool,
     /// Whether each clue comes with the way to it.
-    #[serde(skip)]
     pub traced: bool,
     /// Whether inputs without an accepted clue come with advice, which takes a search of its own.
-    #[serde(skip)]
     pub advised: bool,
 }
 
@@ -148,6 +118,7 @@ impl Search {
             threshold: 0.3,
             accept_by: Uncertainty::Total,
             sub_searches: None,
+            plausibility: true,
             traced: false,
             advised: true,
         }
@@ -162,6 +133,11 @@ impl Search {
     pub fn nabla_clue(delta: Delta, count: usize, diversity: Weighted<DiversityTerm>) -> Self {
         let clue = Self::delta_clue(delta, count);
         Self { objective: Objective { diversity: Some(diversity), ..clue.objective }, ..clue }
+    }
+
+    /// The search that judges what mappers propose: it takes no step of its own.
+    pub fn judging() -> Self {
+        Self { convergence: Convergence::all_steps(0), ..Self::clue() }
     }
 
     /// Refuses settings that cannot be used.

@@ -2,7 +2,7 @@
 
 use super::certain::Certain;
 use super::decoding::Decoding;
-use super::plausibility::Ordinary;
+use super::plausibility::Plausible;
 use crate::data::{Samples, Schema, Targets, Task};
 use crate::distance::{Distance, Metric};
 use crate::error::{Error, Result};
@@ -44,7 +44,7 @@ impl<'a> Models<'a> {
 
     /// The encoder's mean, if it has the shape that was agreed on.
     pub(crate) fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
-        let expected = [x.dims()[0], self.generative.latent()];
+        let expected = [x.dims()[0], self.generative.latent_dim()];
         if expected[1] == 0 {
             return Err(Error::data("the generative model has no latent dimension to search in"));
         }
@@ -101,7 +101,7 @@ pub struct Background {
     /// Certain training points, for paths and for the automatic δ.
     pub certain: Option<Certain>,
     /// What is ordinary, for the plausibility of clues.
-    pub ordinary: Option<Ordinary>,
+    pub plausible: Option<Plausible>,
 }
 
 impl Background {
@@ -164,13 +164,18 @@ impl Inputs {
             let last = samples.len().saturating_sub(1);
             return Err(Error::setting("inputs", format!("there is no row {row}; rows count from 0 to {last}")));
         }
-        let target = |&row: &usize| match (&samples.y, task) {
+        let targets = rows.iter().map(|&row| Self::target_of(samples, row, task)).collect();
+        Ok(Self { index: rows.to_vec(), targets, ..Self::new(samples.select(rows).x, samples.width)? })
+    }
+
+    /// The target of a row in the data's unit, where it is known.
+    pub fn target_of(samples: &Samples, row: usize, task: &Task) -> Option<Label> {
+        Some(match (&samples.y, task) {
+            (Targets::Unknown(_), _) => return None,
             (Targets::Classes(labels), _) => Label::Class(labels[row] as usize),
             (Targets::Values(values), Task::Regression(scaling)) => Label::Value(scaling.decode(values[row]) as f32),
             (Targets::Values(values), _) => Label::Value(values[row]),
-        };
-        let targets = Some(rows.iter().map(target).collect());
-        Ok(Self { index: rows.to_vec(), targets, ..Self::new(samples.select(rows).x, samples.width)? })
+        })
     }
 
     /// Some of them, in the order of `rows`.

@@ -21,13 +21,13 @@ const DRAWS: usize = 4;
 
 /// The training data's reconstruction errors and ELBOs, in rising order.
 #[derive(Clone, Debug)]
-pub struct Ordinary {
+pub struct Plausible {
     reconstruction: Vec<f32>,
     elbo: Option<Vec<f32>>,
     seed: Seed,
 }
 
-impl Ordinary {
+impl Plausible {
     /// What is ordinary among encoded training `rows`.
     pub fn among(models: &Models, rows: &[f32], width: usize, seed: Seed) -> Result<Self> {
         let stride = (rows.len() / width).div_ceil(MOST_ROWS).max(1);
@@ -58,12 +58,12 @@ impl Ordinary {
 }
 
 /// Writes the plausibility into every certificate; a clue that is no number has none.
-pub(super) fn judge(descent: &Descent, ordinary: &Ordinary, sets: &mut [Vec<Clue>]) -> Result<()> {
+pub(super) fn judge(descent: &Descent, plausible: &Plausible, sets: &mut [Vec<Clue>]) -> Result<()> {
     let (models, origins) = (descent.models, descent.origins);
     let judged = over_shards(sets.len(), 1, |at| {
         descent.go_on()?;
         let rows: Vec<f32> = sets[at.start].iter().flat_map(|clue| clue.x.iter().copied()).collect();
-        ordinary.judge(models, &rows, origins[at.start].x.len(), origins[at.start].index)
+        plausible.judge(models, &rows, origins[at.start].x.len(), origins[at.start].index)
     });
     for (set, judged) in sets.iter_mut().zip(judged) {
         for (clue, plausibility) in set.iter_mut().zip(judged?) {

@@ -177,7 +177,7 @@ impl Prepared<'_> {
                 "{lists} lists of proposals were given for {inputs} inputs; give one each"
             )));
         }
-        let latent = self.models.generative.latent();
+        let latent = self.models.generative.latent_dim();
         for proposal in proposals.iter().flatten() {
             if proposal.z.len() != latent {
                 return Err(Error::Shape {
@@ -209,8 +209,8 @@ impl Prepared<'_> {
             clues.by_ref().take(proposals.len()).zip(proposals).map(named).collect()
         };
         let mut sets: Vec<Vec<Clue>> = proposals.iter().map(set).collect();
-        if let Some(ordinary) = &self.background.ordinary {
-            plausibility::judge(descent, ordinary, &mut sets)?;
+        if let Some(plausible) = &self.background.plausible {
+            plausibility::judge(descent, plausible, &mut sets)?;
         }
         Ok(sets)
     }

@@ -32,6 +32,14 @@ impl Explanation {
         }
     }
 
+    /// One line on how some searches went.
+    pub fn tally(explanations: &[Self]) -> String {
+        let clues: usize = explanations.iter().map(|e| e.clues.len()).sum();
+        let accepted: usize = explanations.iter().map(|e| e.accepted().count()).sum();
+        let explained = explanations.iter().filter(|e| e.accepted().next().is_some()).count();
+        format!("{accepted} of {clues} clues accepted; {explained} of {} inputs explained", explanations.len())
+    }
+
     /// The clues that were accepted, with their positions.
     pub fn accepted(&self) -> impl Iterator<Item = (usize, &Clue)> {
         self.clues.iter().enumerate().filter(|(_, clue)| clue.accepted)
@@ -103,12 +111,12 @@ fn frontier(clues: &[Clue]) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::explanation::{Distances, StopReason};
-    use crate::prediction::Amounts;
+    use crate::prediction::UncertaintyParts;
 
     fn clue(label: usize, total: f32, distance: f32, cost: f32, accepted: bool) -> Clue {
         Clue {
             label: Label::Class(label),
-            uncertainty: Amounts { total, aleatoric: total, epistemic: 0.0 },
+            uncertainty: UncertaintyParts { total, aleatoric: total, epistemic: 0.0 },
             probabilities: vec![0.5, 0.5],
             distance: Distances { input: distance, latent: distance, prediction: 0.0 },
             cost,

@@ -3,32 +3,58 @@
 use super::Models;
 use crate::data::{Samples, Task};
 use crate::error::Result;
-use crate::prediction::predict;
+use crate::model::Predictor;
+use crate::prediction::{Prediction, predict};
 use crate::uncertainty::Uncertainty;
 
 /// Training rows that are looked at, evenly spread over all.
 const ROWS: usize = 1000;
 /// Of the greatest possible entropy, log C.
 const SHARE: f32 = 0.2;
+/// As unsure as four to one between two classes: −0.8 ln 0.8 − 0.2 ln 0.2, in nats.
+const FOUR_TO_ONE: f32 = 0.5;
+/// What this share of the training rows stays below is usual for a model of values.
+const USUAL: f64 = 0.9;
 /// The same for the epistemic part, which is a part of it only.
 const EPISTEMIC_SHARE: f32 = 0.05;
 
 /// What the surest quarter of the training rows stays below: noisy data never get as certain as clean ones. For
 /// classes at least a fifth of the greatest entropy (a twentieth for the epistemic part), rounded to two digits that people can read.
 pub fn usual_threshold(models: &Models, train: &Samples, kind: Uncertainty) -> Result<f32> {
+    Ok(usual_threshold_among(&spread_predictions(models.predictor, train, models.task())?, models.task(), kind))
+}
+
+/// What a predictor says of some training rows, evenly spread over all.
+pub fn spread_predictions(predictor: &dyn Predictor, train: &Samples, task: &Task) -> Result<Vec<Prediction>> {
     let rows: Vec<usize> = (0..train.len()).step_by(train.len().div_ceil(ROWS).max(1)).collect();
-    let predictions = predict(models.predictor, &train.select(&rows), models.task())?;
+    predict(predictor, &train.select(&rows), task)
+}
+
+/// The same of training rows whose predictions are known.
+pub fn usual_threshold_among(predictions: &[Prediction], task: &Task, kind: Uncertainty) -> f32 {
     let mut amounts: Vec<f32> = predictions.iter().map(|prediction| prediction.uncertainty.get(kind)).collect();
     amounts.sort_by(f32::total_cmp);
     let quarter = amounts.get(amounts.len() / 4).copied().unwrap_or(0.0);
-    let least = match models.task() {
+    let least = match task {
         Task::Classification { classes } => {
             let share = if kind == Uncertainty::Epistemic { EPISTEMIC_SHARE } else { SHARE };
             share * (classes.len() as f32).ln()
         }
         Task::Regression(_) => 0.0,
     };
-    Ok(two_digits(quarter.max(least)))
+    two_digits(quarter.max(least))
+}
+
+/// From which total uncertainty on a model is called unsure: four to one between two classes, or what clues are
+/// `accepted` below if that is more; of values what nine tenths of some training rows stay below.
+pub fn unsure_above(predictions: &[Prediction], task: &Task, accepted: f32) -> f32 {
+    if !task.is_regression() {
+        return accepted.max(FOUR_TO_ONE);
+    }
+    let mut totals: Vec<f32> = predictions.iter().map(|prediction| prediction.uncertainty.total).collect();
+    totals.sort_by(f32::total_cmp);
+    let place = (USUAL * totals.len() as f64) as usize;
+    totals.get(place.min(totals.len().saturating_sub(1))).copied().unwrap_or(0.0).max(accepted)
 }
 
 fn two_digits(value: f32) -> f32 {

@@ -8,7 +8,7 @@ use cluekit::amortise::{
 use cluekit::model::store::run::RunFolder;
 use cluekit::model::training::Fit;
 use cluekit::observer::Observer;
-use cluekit::prediction::Amounts;
+use cluekit::prediction::UncertaintyParts;
 use cluekit::search::{Prepared, Price, Proposal};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const TRAIN: usize = 160;
 /// What costs what, as in the paper.
 fn search(steps: usize) -> Search {
     let objective = Objective { input: Weighted(0.03, Distance::L1), ..Objective::default() };
-    Search { objective, threshold: 0.5, convergence: Convergence::never_before(steps), ..Search::clue() }
+    Search { objective, threshold: 0.5, convergence: Convergence::all_steps(steps), ..Search::clue() }
 }
 
 /// Settings that are learned in a moment, with work for several threads at once.
@@ -236,7 +236,7 @@ fn proposals_that_do_not_fit_are_refused() {
 struct Plane;
 
 impl Generative for Plane {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         2
     }
 
@@ -304,7 +304,7 @@ fn clusters_serve_three_groups_that_one_translation_cannot() {
 #[test]
 fn the_nearest_is_the_one_that_a_plain_loop_finds_for_any_number_of_points() {
     let prediction =
-        Prediction { mean: vec![1.0], uncertainty: Amounts { total: 0.0, aleatoric: 0.0, epistemic: 0.0 } };
+        Prediction { mean: vec![1.0], uncertainty: UncertaintyParts { total: 0.0, aleatoric: 0.0, epistemic: 0.0 } };
     let points = |count: usize, seed: u64| {
         let z = normals(count * LATENT, seed, 1.0);
         let predictions = vec![prediction.clone(); count];

@@ -73,7 +73,7 @@ fn most_uncertain_inputs_find_certainty_without_a_ball() {
 fn a_path_begins_at_its_start_stays_in_the_ball_and_passes_its_clue() {
     let world = World::classes();
     let inputs = world.inputs(3);
-    let convergence = Convergence::never_before(12);
+    let convergence = Convergence::all_steps(12);
     let free = Search { convergence, ..Search::clue() };
     let bounded = Search { convergence, ..Search::delta_clue(ball(0.8), 4) };
     let apart = diversity(0.5, Diversity::Dpp, Space::Z);

@@ -46,7 +46,7 @@ impl PlainCurved {
 }
 
 impl AnsweringGenerative for PlainCurved {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         LATENT
     }
 
@@ -175,7 +175,7 @@ fn background(world: &World, models: &Models) -> Background {
     Background {
         metric: None,
         certain: Some(Certain::among(models, world.samples.clone(), Uncertainty::Total, below).unwrap()),
-        ordinary: Some(Ordinary::among(models, &world.samples.x, WIDTH, Seed(0)).unwrap()),
+        plausible: Some(Plausible::among(models, &world.samples.x, WIDTH, Seed(0)).unwrap()),
     }
 }
 

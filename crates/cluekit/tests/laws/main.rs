@@ -35,7 +35,7 @@ use cluekit::observer::Silent;
 use cluekit::prediction::{Prediction, predict};
 use cluekit::search::{
     Background, Certain, Convergence, Decoding, Delta, DiversityTerm, InitScheme, Inputs, LatentBall, Models,
-    Objective, Order, Ordinary, Search, Starts, SubSearches, UncertaintyWeights, Weighted,
+    Objective, Order, Plausible, Search, Starts, SubSearches, UncertaintyWeights, Weighted,
 };
 use cluekit::tensor::{Tensor, log_softmax, softplus, tensor, values};
 use cluekit::uncertainty::Uncertainty;

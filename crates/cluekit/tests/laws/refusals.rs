@@ -143,7 +143,7 @@ struct Short<'a> {
 }
 
 impl Generative for Short<'_> {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         LATENT
     }
 

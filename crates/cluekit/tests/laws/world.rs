@@ -40,7 +40,7 @@ impl Curved {
 }
 
 impl Generative for Curved {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         LATENT
     }
 
@@ -148,7 +148,7 @@ impl World {
         Background {
             metric: None,
             certain: Some(Certain::among(&models, self.samples.clone(), Uncertainty::Total, below).unwrap()),
-            ordinary: Some(Ordinary::among(&models, &self.samples.x, self.samples.width, Seed(0)).unwrap()),
+            plausible: Some(Plausible::among(&models, &self.samples.x, self.samples.width, Seed(0)).unwrap()),
         }
     }
 

@@ -86,7 +86,7 @@ fn foreign_vaes_encode_and_decode_as_numpy_does() {
     for (name, shape) in vaes() {
         let (folder, schema, expected) = open(name);
         let vae = folder.generative(&schema).unwrap();
-        assert_eq!(vae.latent(), shape.latent + shape.low_latent);
+        assert_eq!(vae.latent_dim(), shape.latent + shape.low_latent);
         let mean = vae.encode(&matrix(&expected["x"])).unwrap();
         assert_close(&format!("{name}: code"), &values(mean), &expected["code_mean"]);
         let decoded = vae.decode(&matrix(&expected["z"])).unwrap();

@@ -1,32 +1,21 @@
 //! `clue audit`: one page for a person who has to judge a model.
 
-mod clues;
-mod groups;
-mod limits;
-mod measured;
-pub mod origin;
+pub mod command;
 
-use super::explain::delta;
 use super::explain::options::ConstraintArgs;
-use super::glam::cost::CostArgs;
-use super::rank::most_uncertain;
-use super::run::{Run, RunArgs, Split};
+use super::run::RunArgs;
 use crate::choice::one_of;
+use crate::config;
+use crate::progress::Bar;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use cluekit::amortise::{Method, Pair};
-use cluekit::audit::{Audit, FORMAT, Finding, Subject};
-use cluekit::data::{Dataset, Samples};
-use cluekit::distance::Distance;
-use cluekit::model::Generative;
+use cluekit::amortise::Method;
+use cluekit::audit::{Audit, Finding};
+use cluekit::explainer::{AuditSettings, Explainer, Split};
 use cluekit::model::store::files::{create_folder, write_whole};
-use cluekit::model::store::run::RunFolder;
-use cluekit::prediction::{Prediction, predict};
 use cluekit::search::Delta;
-use cluekit::uncertainty::Uncertainty;
 use cluekit::{Error, Seed};
-use clues::Clues;
-use groups::Wanted;
+use cluekit_report::illustrated;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::fs;
@@ -34,17 +23,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Inputs that are explained, and clues for each of them.
-const TOP: usize = 24;
-const COUNT: usize = 10;
-/// The same when there is no time.
-const QUICK_TOP: usize = 8;
-const QUICK_COUNT: usize = 4;
-
-/// λ_x, and what is learned for groups.
-const LAMBDA: f32 = 0.03;
-const MAPPER: Method = Method::Scaled;
-/// What can be learned for them.
+/// What can be learned for groups.
 const MAPPERS: [Method; 4] = [Method::Glam, Method::Clusters, Method::Scaled, Method::Affine];
 
 /// Write one HTML page on what a model is unsure about, whether that can be trusted, and what would help.
@@ -70,9 +49,9 @@ pub struct AuditArgs {
     /// The page; the JSON document gets the same name [default: RUN/report.html].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Which rows to look at.
-    #[arg(long, value_enum, default_value = "test")]
-    pub split: Split,
+    /// Which rows to look at [default: test].
+    #[arg(long, value_parser = one_of::<Split>(Split::ALL.map(Split::name)))]
+    pub split: Option<Split>,
     /// How many of the most uncertain inputs to explain [default: 24].
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
@@ -81,15 +60,15 @@ pub struct AuditArgs {
     pub count: Option<usize>,
     /// Radius of the latent ball that clues are searched in: a number, `inf`, or `auto`, which is as far as certain
     /// training rows are, and twice as far again and again for inputs without a clue there. Searches start anywhere in
-    /// the ball, and without one up to 1 from the input.
-    #[arg(long, value_name = "R", default_value = "auto", allow_hyphen_values = true, value_parser = delta::one)]
-    pub delta: Delta,
+    /// the ball, and without one up to 1 from the input [default: auto].
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    pub delta: Option<Delta>,
     /// Steps of each search at the most, and four times as many in a ball that was doubled [default: 30].
     #[arg(long, value_name = "N")]
     pub steps: Option<usize>,
-    /// Weight of the distance to the input in the search, and in the cost H + λ d.
-    #[arg(long, value_name = "V", default_value_t = LAMBDA, allow_hyphen_values = true)]
-    pub lambda_x: f32,
+    /// Weight of the distance to the input in the search, and in the cost H + λ d [default: 0.03].
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    pub lambda_x: Option<f32>,
     /// The model is unsure about inputs with an uncertainty above this [default: 0.5 nats, four to one between two
     /// classes, or what clues are accepted below if that is more; of values what nine tenths of the training rows stay
     /// below].
@@ -106,18 +85,21 @@ pub struct AuditArgs {
     #[arg(long, value_name = "FEATURE")]
     pub by: Option<String>,
     /// What is learned for each group: one change (glam), one for each cluster of its inputs (clusters), one direction
-    /// and for each input how far (scaled), or a linear map (affine).
-    #[arg(long, value_name = "NAME", default_value_t = MAPPER, value_parser = one_of::<Method>(MAPPERS.map(Method::name)))]
-    pub mapper: Method,
+    /// and for each input how far (scaled), or a linear map (affine) [default: scaled].
+    #[arg(long, value_name = "NAME", value_parser = one_of::<Method>(MAPPERS.map(Method::name)))]
+    pub mapper: Option<Method>,
     /// Learn no change for whole groups, which predicts all training rows first.
     #[arg(long, conflicts_with = "by")]
     pub no_groups: bool,
     /// Fewer inputs and clues, and no choice of settings: 8 inputs, 4 clues each.
     #[arg(long)]
     pub quick: bool,
-    /// Where all randomness comes from.
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
+    /// Where all randomness comes from [default: 0].
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Settings as TOML, with the names of the options and _ instead of -; options win over it.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Print the JSON document instead of the summary.
     #[arg(long)]
     pub json: bool,
@@ -128,8 +110,18 @@ pub struct AuditArgs {
 /// Runs `clue audit`.
 pub fn run(args: AuditArgs, quiet: bool) -> Result<ExitCode> {
     let page = args.out.clone().unwrap_or_else(|| args.run.run.join("report.html"));
-    check(&page, &args)?;
-    let audit = make(&args, quiet)?;
+    check_page(&page)?;
+    let settings = args.settings()?;
+    settings.validate()?;
+    if let Some(folder) = page.parent().filter(|folder| !folder.as_os_str().is_empty() && *folder != args.run.run) {
+        create_folder(folder)?;
+    }
+    let name = last_name(&args.run.run);
+    let explainer = args.run.explainer()?;
+    let constraints = args.constraints.on(explainer.known_schema()?)?;
+    let explainer = explainer.with_constraints(constraints)?;
+    let mut audit = make(&explainer, &settings, &name, quiet)?;
+    audit.provenance.command = command::command(&args, &settings, &name);
     let json = write(&audit, &page)?;
     let mut out = std::io::stdout().lock();
     match args.json {
@@ -143,20 +135,33 @@ pub fn run(args: AuditArgs, quiet: bool) -> Result<ExitCode> {
     Ok(if unexplained { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
-/// Refuses what cannot be done before anything is computed.
-fn check(page: &Path, args: &AuditArgs) -> Result<()> {
-    check_page(page)?;
-    for (key, value) in [("top", args.top), ("count", args.count)] {
-        if value == Some(0) {
-            bail!(Error::setting(key, "is 0; ask for at least one"));
-        }
-    }
-    if let Some(above) = args.above.filter(|above| !above.is_finite() || *above < 0.0) {
-        bail!(Error::setting("above", format!("must be 0 or a positive number, got {above}")));
-    }
-    match page.parent().filter(|folder| !folder.as_os_str().is_empty() && *folder != args.run.run) {
-        Some(folder) => Ok(create_folder(folder)?),
-        None => Ok(()),
+/// The audit of an opened run, with its pictures.
+pub fn make(explainer: &Explainer, settings: &AuditSettings, name: &str, quiet: bool) -> Result<Audit> {
+    tracing::info!("predicting {} inputs …", explainer.samples(settings.split)?.len());
+    let audited = explainer.audit(settings, name, &mut Bar::new(quiet))?;
+    Ok(illustrated(audited, explainer.known_schema()?))
+}
+
+impl AuditArgs {
+    /// What the options say, over what a file says.
+    fn settings(&self) -> Result<AuditSettings> {
+        let file: AuditSettings = config::read(self.config.as_deref())?;
+        Ok(AuditSettings {
+            split: self.split.unwrap_or(file.split),
+            top: self.top.or(file.top),
+            count: self.count.or(file.count),
+            delta: self.delta.unwrap_or(file.delta),
+            steps: self.steps.or(file.steps),
+            lambda_x: self.lambda_x.unwrap_or(file.lambda_x),
+            above: self.above.or(file.above),
+            threshold: self.threshold.or(file.threshold),
+            anchored: self.anchored.or(file.anchored),
+            by: self.by.clone().or(file.by),
+            mapper: self.mapper.unwrap_or(file.mapper),
+            no_groups: self.no_groups || file.no_groups,
+            quick: self.quick || file.quick,
+            seed: self.seed.map_or(file.seed, Seed),
+        })
     }
 }
 
@@ -216,184 +221,4 @@ pub fn last_name(path: &Path) -> String {
     let whole = || path.canonicalize().ok();
     let name = path.file_name().map(ToOwned::to_owned).or_else(|| whole()?.file_name().map(ToOwned::to_owned));
     name.map_or("run".into(), |name| name.to_string_lossy().into_owned())
-}
-
-/// A run with the rows that are looked at.
-struct Opened<'a> {
-    run: &'a Run,
-    dataset: &'a Dataset,
-    pairs: Vec<Pair>,
-    samples: Samples,
-    predictions: Vec<Prediction>,
-}
-
-/// Makes the audit of a run.
-pub fn make(args: &AuditArgs, quiet: bool) -> Result<Audit> {
-    Ok(parts(args, quiet)?.concluded())
-}
-
-/// Everything but what it says in plain words.
-fn parts(args: &AuditArgs, quiet: bool) -> Result<Audit> {
-    let folder = RunFolder::at(&args.run.run);
-    if folder.exists() && !folder.expects_generative()? {
-        let run = Run::open(&args.run.run)?;
-        let dataset = run.dataset(&args.run.directory())?;
-        let opened = Opened::of(args, &run, &dataset)?;
-        let mut audit = opened.audit(args, None)?;
-        audit.missing.push(
-            "The run has no generative model, so there are no clues, no groups and no latent space; `clue train` makes \
-             one."
-                .into(),
-        );
-        return Ok(audit);
-    }
-    let mut studio = args.run.studio()?;
-    studio.run.schema.constraints = args.constraints.on(&studio.run.schema)?;
-    studio.run.schema.constraints.validate(&studio.run.schema)?;
-    let studio = studio;
-    let search = args.search(&studio, &args.cost(studio.run.schema.image.is_none()))?;
-    let opened = Opened::of(args, &studio.run, &studio.dataset)?;
-    let mut audit = opened.audit(args, Some(&studio.generative))?;
-    audit.subject.accepted_below = Some(search.threshold);
-    opened.look(args, &mut audit, search.threshold, Some(&studio.generative))?;
-    let top = most_uncertain(&opened.predictions, Uncertainty::Total, args.top());
-    let clues = Clues::of(&studio, &search, &opened.samples, &top, Seed(args.seed), quiet)?;
-    audit.gallery = Some(clues.gallery(&studio.run.schema, audit.subject.unsure_above));
-    audit.latent = clues.latent(&studio, &opened.samples, &opened.predictions)?;
-    origin::add_search(&mut audit.provenance, &search, &studio.run.schema)?;
-    if args.no_groups {
-        audit.missing.push("No change for whole groups was learned (--no-groups).".into());
-        return Ok(audit);
-    }
-    let Opened { samples, predictions, pairs, .. } = opened;
-    let wanted = Wanted { samples, predictions, pairs };
-    groups::add(&mut audit, args, &studio.unconstrained(), &args.cost(false), wanted, quiet)?;
-    Ok(audit)
-}
-
-/// Refuses a predictor that says nothing of a row: no page could be made of it.
-fn check_finite(predictions: &[Prediction]) -> Result<()> {
-    match predictions.iter().position(|prediction| !prediction.is_finite()) {
-        None => Ok(()),
-        Some(row) => bail!(
-            "what the predictor says of row {row} is no finite number; look for extreme values there, or train it again with \
-             a smaller `predictor.fit.learning_rate`"
-        ),
-    }
-}
-
-impl<'a> Opened<'a> {
-    fn of(args: &AuditArgs, run: &'a Run, dataset: &'a Dataset) -> Result<Self> {
-        let pairs = args.pairs(&run.schema, &dataset.train)?;
-        let samples = args.split.within(run, dataset.clone())?;
-        tracing::info!("predicting {} inputs …", samples.len());
-        let predictions = predict(&run.predictor, &samples, &run.schema.target.task)?;
-        check_finite(&predictions)?;
-        Ok(Self { run, dataset, pairs, samples, predictions })
-    }
-
-    /// What is known without any search.
-    fn audit(&self, args: &AuditArgs, generative: Option<&dyn Generative>) -> Result<Audit> {
-        let name = last_name(&args.run.run);
-        let split = format!("{:?}", args.split).to_lowercase();
-        let subject = Subject::new(&name, &self.dataset.name, &self.run.schema, &split);
-        let mut audit = Audit {
-            format: FORMAT,
-            subject: Subject { samples: Some(self.run.predictor.samples()), ..subject },
-            findings: vec![],
-            trust: None,
-            uncertainty: None,
-            gallery: None,
-            groups: None,
-            latent: None,
-            story: None,
-            provenance: origin::provenance(args, self.run, &name)?,
-            missing: vec![],
-        };
-        if generative.is_none() {
-            self.look(args, &mut audit, 0.0, None)?;
-        }
-        Ok(audit)
-    }
-
-    /// Adds what the rows say of the model.
-    fn look(
-        &self,
-        args: &AuditArgs,
-        audit: &mut Audit,
-        accepted: f32,
-        generative: Option<&dyn Generative>,
-    ) -> Result<()> {
-        let above = match args.above {
-            Some(above) => above,
-            None => limits::unsure_above(self.run, &self.dataset.train, accepted)?,
-        };
-        audit.subject.unsure_above = Some(above);
-        audit.trust = Some(measured::trust(self.run, generative, &self.samples, &self.predictions)?);
-        audit.uncertainty = Some(measured::whereabouts(&self.run.schema, &self.samples, &self.predictions, above));
-        Ok(())
-    }
-}
-
-impl AuditArgs {
-    /// An audit that is made in a moment: so many inputs, and so many clues of each.
-    pub fn demonstration(run: RunArgs, top: usize, count: usize) -> Self {
-        Self {
-            run,
-            out: None,
-            split: Split::Test,
-            top: Some(top),
-            count: Some(count),
-            delta: Delta::Auto,
-            steps: None,
-            lambda_x: LAMBDA,
-            above: None,
-            threshold: None,
-            anchored: None,
-            by: None,
-            mapper: MAPPER,
-            no_groups: false,
-            quick: true,
-            seed: 0,
-            json: false,
-            constraints: ConstraintArgs::default(),
-        }
-    }
-
-    fn top(&self) -> usize {
-        self.top.unwrap_or(if self.quick { QUICK_TOP } else { TOP })
-    }
-
-    fn count(&self) -> usize {
-        self.count.unwrap_or(if self.quick { QUICK_COUNT } else { COUNT })
-    }
-
-    /// What a change costs. A table is changed where it must be: what its reconstruction blurs is no change.
-    fn cost(&self, table: bool) -> CostArgs {
-        CostArgs {
-            lambda_x: self.lambda_x,
-            distance: Distance::L1,
-            threshold: self.threshold,
-            anchored: self.anchored.unwrap_or(table),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cluekit::prediction::Amounts;
-
-    #[test]
-    fn a_prediction_that_is_none_is_named_by_its_row() {
-        let says = |total: f32, first: f32| Prediction {
-            mean: vec![first, 0.5],
-            uncertainty: Amounts { total, aleatoric: 0.1, epistemic: 0.1 },
-        };
-        assert!(check_finite(&[says(0.2, 0.5)]).is_ok());
-        for broken in [says(f32::NAN, 0.5), says(0.2, f32::INFINITY)] {
-            let message = check_finite(&[says(0.2, 0.5), broken]).unwrap_err().to_string();
-            assert!(message.starts_with("what the predictor says of row 1 is no finite number"), "{message}");
-        }
-    }
 }

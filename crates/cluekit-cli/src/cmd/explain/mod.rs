@@ -1,22 +1,22 @@
 //! `clue explain`: what would have to change in an input for the model to become certain.
 
-pub mod delta;
-pub mod document;
 pub mod inputs;
 pub mod options;
 pub mod output;
 
-use super::run::{Run, RunArgs, Split};
+use super::run::RunArgs;
+use crate::choice::one_of;
+use crate::config;
 use crate::progress::Bar;
 use anyhow::Result;
 use clap::Args;
 use cluekit::Seed;
-use cluekit::data::Samples;
-use cluekit::distance::Metric;
+use cluekit::explainer::ExplanationSet;
+use cluekit::explanation::Explanation;
 use cluekit::observer::Observer;
-use cluekit::search::{Background, Certain, Delta, LatentBall, Models, Ordinary, Search, usual_threshold};
-use delta::DeltaArg;
-use document::Document;
+use cluekit::search::{Delta, LatentBall, SearchMethod, SearchSettings};
+use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Explain uncertain inputs: changes that make the model certain, by CLUE, δ-CLUE or ∇-CLUE.
@@ -43,8 +43,14 @@ pub struct ExplainArgs {
     #[command(flatten)]
     run: RunArgs,
     /// Where to look for clues.
-    #[arg(long, value_enum)]
-    method: options::Method,
+    #[arg(long, value_name = "METHOD", value_parser = one_of::<SearchMethod>(SearchMethod::ALL.map(SearchMethod::name)))]
+    method: SearchMethod,
+    /// Settings of the search as TOML, with the names of the options and _ instead of -; options win over it.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print the settings that would be used as TOML, and search nothing.
+    #[arg(long)]
+    print_config: bool,
     #[command(flatten)]
     results: output::ResultArgs,
     #[command(flatten)]
@@ -57,60 +63,30 @@ pub struct ExplainArgs {
 
 /// Runs `clue explain`.
 pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
-    let mut run = Run::open(&args.run.run)?;
-    run.schema.constraints = args.constraints.on(&run.schema)?;
-    run.schema.constraints.validate(&run.schema)?;
-    let generative = run.folder.generative(&run.schema)?;
-    let mut search = args.search.build(args.method, &run.schema)?;
+    let explainer = args.run.explainer()?;
+    let constraints = args.constraints.on(explainer.known_schema()?)?;
+    let explainer = explainer.with_constraints(constraints)?;
+    let settings = args.search.over(config::read::<SearchSettings>(args.config.as_deref())?)?;
+    let mut search = settings.search(args.method, explainer.classes())?;
+    search.plausibility = !args.results.no_plausibility;
     search.validate()?;
+    if settings.threshold.is_none() {
+        search.threshold = explainer.threshold(search.accept_by)?;
+    }
+    if args.print_config {
+        std::io::stdout().write_all(config::written(&search)?.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     args.results.open()?;
-    let dataset = if args.needs_dataset(&search) { Some(run.dataset(&args.run.directory())?) } else { None };
-    let inputs = args.inputs.choose(&run, dataset.as_ref(), &args.run.directory(), search.accept_by)?;
-    let models = Models::new(&generative, &run.predictor).with_schema(&run.schema);
-    let mut bar = Bar::new(quiet);
-    let seed = Seed(args.results.seed);
-    let background = match dataset {
-        Some(dataset) => args.background(&models, Split::Train.within(&run, dataset)?, &mut search, seed)?,
-        None => Background::default(),
-    };
-    let explanations = match args.search.delta() {
-        Some(DeltaArg::Sweep(radii)) => {
-            let ball = |&radius: &f32| Ok(Delta::Fixed(LatentBall::new(radius)?));
-            let deltas = radii.iter().map(ball).collect::<Result<Vec<_>>>()?;
-            search.sweep(&deltas, &models, &background, &inputs, seed, &mut bar)?
-        }
-        _ => search.explain(&models, &background, &inputs, seed, &mut bar)?,
-    };
-    bar.finished("searched", &document::tally(&explanations));
-    let document = Document::new(&args, &search, run.schema.constraints.clone(), seed, explanations);
-    args.results.deliver(&document, &run.schema)
-}
-
-impl ExplainArgs {
-    /// Whether anything but the rows of `--file` has to be looked at.
-    fn needs_dataset(&self, search: &Search) -> bool {
-        !self.inputs.are_from_a_file()
-            || !self.results.no_plausibility
-            || !self.search.has_threshold()
-            || search.needs_certain()
-            || search.objective.input.1.needs_data()
-    }
-
-    /// What the search has to know of the training rows.
-    fn background(&self, models: &Models, train: Samples, search: &mut Search, seed: Seed) -> Result<Background> {
-        if !self.search.has_threshold() {
-            search.threshold = usual_threshold(models, &train, search.accept_by)?;
-        }
-        tracing::info!("a clue is accepted below {}", search.threshold);
-        let metric = Metric::fit(search.objective.input.1, &train.x, train.width, models.schema)?;
-        let ordinary = match self.results.no_plausibility {
-            true => None,
-            false => Some(Ordinary::among(models, &train.x, train.width, seed)?),
-        };
-        let certain = match search.needs_certain() {
-            true => Some(Certain::among(models, train, search.accept_by, search.threshold)?),
-            false => None,
-        };
-        Ok(Background { metric: Some(metric), certain, ordinary })
-    }
+    let inputs = args.inputs.choose(&explainer, &args.run.directory(), search.accept_by)?;
+    tracing::info!("a clue is accepted below {}", search.threshold);
+    let (mut bar, seed) = (Bar::new(quiet), Seed(args.results.seed));
+    let ball = |&radius: &f32| LatentBall::new(radius).map(Delta::Fixed);
+    let sweep = args.search.sweep().iter().map(ball).collect::<Result<Vec<_>, _>>()?;
+    let deltas = if sweep.is_empty() { vec![search.delta] } else { sweep };
+    let explanations = explainer.sweep(&search, &deltas, &inputs, seed, &mut bar)?;
+    bar.finished("searched", &Explanation::tally(&explanations));
+    let method = args.method.name();
+    let set = ExplanationSet::new(&explainer, method, &search, seed, args.search.sweep(), explanations);
+    args.results.deliver(&set, explainer.known_schema()?)
 }

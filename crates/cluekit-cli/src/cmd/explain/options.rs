@@ -1,46 +1,12 @@
 //! The settings of a search as options.
 
-use super::delta::DeltaArg;
-use super::inputs::class_named;
-use anyhow::{Context, Result, bail};
-use clap::{ArgAction, Args, ValueEnum};
-use cluekit::Error;
+use anyhow::{Context, Result};
+use clap::{ArgAction, Args};
 use cluekit::data::{Constraints, Relation, Schema};
 use cluekit::distance::Distance;
-use cluekit::diversity::{Diversity, Space};
-use cluekit::search::{
-    Convergence, Decoding, Delta, DiversityTerm, InitScheme, LatentBall, Order, Search, Starts, SubSearches,
-    UncertaintyWeights, Weighted,
-};
-use cluekit::uncertainty::Uncertainty;
+use cluekit::diversity::Space;
+use cluekit::search::{ClassName, InitScheme, Radii, SearchSettings};
 use std::path::PathBuf;
-
-/// Clues for each input of δ-CLUE and ∇-CLUE when nothing is said.
-const COUNT: usize = 10;
-/// λ_D of ∇-CLUE when nothing is said.
-const DIVERSITY_WEIGHT: f32 = 1.0;
-
-/// The methods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Method {
-    /// One search from the input, without a ball.
-    Clue,
-    /// δ-CLUE: many searches within a ball.
-    Delta,
-    /// ∇-CLUE: many searches within a ball, held apart.
-    Nabla,
-}
-
-impl Method {
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Clue => "clue",
-            Self::Delta => "delta",
-            Self::Nabla => "nabla",
-        }
-    }
-}
 
 /// The options of a search.
 #[derive(Args, Debug)]
@@ -49,7 +15,7 @@ pub struct SearchArgs {
     /// Radius of the latent ball: a number, `inf`, `auto` (from the nearest certain training points), or a sweep
     /// such as 0.5..3.5/7 [default: none for clue, auto otherwise].
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
-    delta: Option<DeltaArg>,
+    delta: Option<Radii>,
     /// How far from the input searches start [default: 0 for clue, delta otherwise].
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
     radius: Option<f32>,
@@ -64,29 +30,30 @@ pub struct SearchArgs {
     #[arg(long, value_name = "CLASS", value_delimiter = ',')]
     towards: Vec<String>,
     /// Move each start by up to this much in a random direction.
-    #[arg(long, value_name = "R", default_value_t = 0.0, allow_hyphen_values = true)]
-    jitter: f32,
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    jitter: Option<f32>,
     /// Spread the starts by N steps of ascent on the diversity first.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    spread_starts: usize,
-    /// What to reduce: total, aleatoric or epistemic; several with weights as `epistemic=1,aleatoric=0.5`.
-    #[arg(long, value_name = "KIND", value_delimiter = ',', default_value = "total")]
+    #[arg(long, value_name = "N")]
+    spread_starts: Option<usize>,
+    /// What to reduce: total, aleatoric or epistemic; several with weights as `epistemic=1,aleatoric=0.5`
+    /// [default: total].
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
     uncertainty: Vec<String>,
-    /// Weight of the distance to the input.
-    #[arg(long, value_name = "V", default_value_t = 0.0, allow_hyphen_values = true)]
-    lambda_x: f32,
-    /// The distance between inputs: l1, l2, mahalanobis; for tables also mad and range, which weigh features.
-    #[arg(long, value_name = "NAME", default_value = "l1")]
-    distance: Distance,
+    /// Weight of the distance to the input [default: 0].
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    lambda_x: Option<f32>,
+    /// The distance between inputs: l1, l2, mahalanobis; for tables also mad and range, which weigh features [default: l1].
+    #[arg(long, value_name = "NAME")]
+    distance: Option<Distance>,
     /// Weight of the distance between predictions.
-    #[arg(long, value_name = "V", default_value_t = 0.0, allow_hyphen_values = true)]
-    lambda_y: f32,
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    lambda_y: Option<f32>,
     /// Weight of the latent distance.
-    #[arg(long, value_name = "V", default_value_t = 0.0, allow_hyphen_values = true)]
-    lambda_z: f32,
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    lambda_z: Option<f32>,
     /// Weight of −log p(z), which avoids unlikely codes.
-    #[arg(long, value_name = "V", default_value_t = 0.0, allow_hyphen_values = true)]
-    lambda_p: f32,
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    lambda_p: Option<f32>,
     /// What holds the clues of ∇-CLUE apart, as NAME=WEIGHT: dpp, log-dpp, apd, coverage, range-coverage,
     /// prediction-coverage, soft-distinct-labels, soft-label-entropy [default for nabla: dpp=1].
     #[arg(long, value_name = "NAME=WEIGHT")]
@@ -101,12 +68,12 @@ pub struct SearchArgs {
     /// distance; which diversity it is makes no difference.
     #[arg(long)]
     penalty: bool,
-    /// Steps of Adam at the most.
-    #[arg(long, value_name = "N", default_value_t = 30)]
-    steps: usize,
-    /// Of Adam.
-    #[arg(long, value_name = "V", default_value_t = 0.1, allow_hyphen_values = true)]
-    learning_rate: f32,
+    /// Steps of Adam at the most [default: 30].
+    #[arg(long, value_name = "N")]
+    steps: Option<usize>,
+    /// How long each step of Adam is [default: 0.1].
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    learning_rate: Option<f32>,
     /// Take all steps, even when the objective no longer improves.
     #[arg(long)]
     all_steps: bool,
@@ -120,147 +87,64 @@ pub struct SearchArgs {
     /// Search again around the N best clues of each input.
     #[arg(long, value_name = "N")]
     sub_searches: Option<usize>,
-    /// Starts around each of them.
-    #[arg(long, value_name = "N", default_value_t = 5, requires = "sub_searches")]
-    sub_count: usize,
-    /// How far around them.
-    #[arg(long, value_name = "R", default_value_t = 0.5, requires = "sub_searches", allow_hyphen_values = true)]
-    sub_radius: f32,
+    /// Starts around each of them [default: 5].
+    #[arg(long, value_name = "N", requires = "sub_searches")]
+    sub_count: Option<usize>,
+    /// How far around them [default: 0.5].
+    #[arg(long, value_name = "R", requires = "sub_searches", allow_hyphen_values = true)]
+    sub_radius: Option<f32>,
 }
 
 impl SearchArgs {
-    /// What `--delta` says.
-    pub fn delta(&self) -> Option<DeltaArg> {
-        self.delta.clone()
-    }
-
-    /// Whether a threshold was given.
-    pub fn has_threshold(&self) -> bool {
-        self.threshold.is_some()
-    }
-
-    /// The search that the options describe; without a threshold of its own it has that of the recipe.
-    pub fn build(&self, method: Method, schema: &Schema) -> Result<Search> {
-        let delta = match (&self.delta, method) {
-            (Some(DeltaArg::One(delta)), _) => *delta,
-            (Some(DeltaArg::Sweep(radii)), _) => Delta::Fixed(LatentBall::new(radii[0])?),
-            (None, Method::Clue) => Delta::Fixed(LatentBall::UNBOUNDED),
-            (None, _) => Delta::Auto,
-        };
-        let recipe = match method {
-            Method::Clue => Search { delta, ..Search::clue() },
-            Method::Delta => Search::delta_clue(delta, COUNT),
-            Method::Nabla => Search::nabla_clue(
-                delta,
-                COUNT,
-                self.diversity_term()?.unwrap_or(Weighted(DIVERSITY_WEIGHT, DiversityTerm::default())),
-            ),
-        };
-        if (self.diversity.is_some() || self.space.is_some()) && method != Method::Nabla && self.spread_starts == 0 {
-            let remedy = "choose it, spread the starts with --spread-starts, or leave this out";
-            bail!(Error::setting("diversity", format!("only --method nabla holds clues apart; {remedy}")));
+    /// The radii of a sweep; none where one δ is searched.
+    pub fn sweep(&self) -> &[f32] {
+        match &self.delta {
+            Some(Radii::Sweep(radii)) => radii,
+            _ => &[],
         }
-        for (given, key) in [(self.sequential, "sequential"), (self.penalty, "penalty")] {
-            if given && method != Method::Nabla {
-                bail!(Error::setting(key, "only --method nabla searches one clue after another; choose it"));
+    }
+
+    /// What the options say, over what a file says.
+    pub fn over(&self, file: SearchSettings) -> Result<SearchSettings> {
+        let either = |own: &Vec<String>, other: Vec<String>| if own.is_empty() { other } else { own.clone() };
+        let delta = match &self.delta {
+            Some(Radii::One(delta)) => Some(*delta),
+            Some(Radii::Sweep(radii)) => {
+                Some(cluekit::search::Delta::Fixed(cluekit::search::LatentBall::new(radii[0])?))
             }
-        }
-        let mut search = Search {
-            count: self.count.unwrap_or(recipe.count),
-            starts: Starts {
-                schemes: if self.init.is_empty() { recipe.starts.schemes.clone() } else { self.init.clone() },
-                radius: self.radius.or(recipe.starts.radius),
-                jitter: self.jitter,
-                spread: self.spread_starts,
-                classes: self.classes(schema)?,
-            },
-            order: match (self.sequential, self.penalty) {
-                (true, _) => Order::Sequential,
-                (_, true) => Order::Penalty,
-                _ => Order::Simultaneous,
-            },
-            decoding: if self.anchored { Decoding::Anchored } else { Decoding::Mean },
-            learning_rate: self.learning_rate,
-            convergence: match self.all_steps {
-                true => Convergence::never_before(self.steps),
-                false => Convergence { max_steps: self.steps, ..Convergence::default() },
-            },
-            threshold: self.threshold.unwrap_or(recipe.threshold),
-            sub_searches: self.sub_searches.map(|best| SubSearches {
-                best,
-                each: self.sub_count,
-                radius: self.sub_radius,
-            }),
-            ..recipe
+            None => file.delta,
         };
-        self.check_starts(&search)?;
-        let terms = &mut search.objective;
-        // Without ∇-CLUE a diversity only spreads the starts.
-        terms.diversity = terms.diversity.or(self.diversity_term()?.map(|Weighted(_, term)| Weighted(0.0, term)));
-        terms.input = Weighted(self.lambda_x, self.distance);
-        (terms.prediction, terms.latent, terms.prior) = (self.lambda_y, self.lambda_z, self.lambda_p);
-        (terms.uncertainty, search.accept_by) = self.uncertainty()?;
-        Ok(search)
-    }
-
-    /// Refuses options that would do nothing.
-    fn check_starts(&self, search: &Search) -> Result<()> {
-        let paths = [InitScheme::NearestPath, InitScheme::ClassPath];
-        if !self.towards.is_empty() && !search.starts.schemes.iter().any(|scheme| paths.contains(scheme)) {
-            bail!(Error::setting(
-                "towards",
-                "is for --init nearest-path and class-path, which lead to classes; add one"
-            ));
-        }
-        let unbounded = search.delta == Delta::Fixed(LatentBall::UNBOUNDED);
-        let reach = search.starts.radius.or(if unbounded { Some(0.0) } else { None });
-        let still = reach.is_some_and(|reach| reach <= 0.0) && search.starts.jitter <= 0.0;
-        if still && (search.count > 1 || !self.init.is_empty()) {
-            let remedy = "give --radius, or choose --method delta with a --delta";
-            bail!(Error::setting("radius", format!("is 0, so every search would start at the input itself; {remedy}")));
-        }
-        Ok(())
-    }
-
-    fn classes(&self, schema: &Schema) -> Result<Vec<usize>> {
-        self.towards.iter().map(|name| class_named(name, schema.target.task.classes())).collect()
-    }
-
-    /// `NAME=WEIGHT`, or a name alone.
-    fn diversity_term(&self) -> Result<Option<Weighted<DiversityTerm>>> {
-        let Some(text) = &self.diversity else {
-            return Ok(self
-                .space
-                .map(|space| Weighted(DIVERSITY_WEIGHT, DiversityTerm { metric: Diversity::Dpp, space })));
-        };
-        let (name, weight) = named_weight("diversity", text, DIVERSITY_WEIGHT)?;
-        let metric: Diversity = name.parse()?;
-        Ok(Some(Weighted(weight, DiversityTerm { metric, space: self.space.unwrap_or(metric.default_space()) })))
-    }
-
-    /// The weights, and the kind that clues are accepted by: the one with the greatest weight.
-    fn uncertainty(&self) -> Result<(UncertaintyWeights, Uncertainty)> {
-        let mut weights = UncertaintyWeights { total: 0.0, aleatoric: 0.0, epistemic: 0.0 };
-        let mut heaviest = (f32::NEG_INFINITY, Uncertainty::Total);
-        for text in &self.uncertainty {
-            let (name, weight) = named_weight("uncertainty", text, 1.0)?;
-            let kind: Uncertainty = name.parse()?;
-            *weights.get_mut(kind) = weight;
-            if weight > heaviest.0 {
-                heaviest = (weight, kind);
-            }
-        }
-        Ok((weights, heaviest.1))
-    }
-}
-
-fn named_weight<'a>(key: &str, text: &'a str, default: f32) -> Result<(&'a str, f32)> {
-    match text.split_once('=') {
-        None => Ok((text, default)),
-        Some((name, weight)) => match weight.parse() {
-            Ok(weight) => Ok((name, weight)),
-            Err(_) => bail!(Error::setting(key, format!("`{weight}` is not a weight; write {name}=1.5"))),
-        },
+        Ok(SearchSettings {
+            delta,
+            init: if self.init.is_empty() { file.init } else { self.init.clone() },
+            towards: match self.towards.is_empty() {
+                true => file.towards,
+                false => self.towards.iter().cloned().map(ClassName::Name).collect(),
+            },
+            uncertainty: either(&self.uncertainty, file.uncertainty),
+            diversity: self.diversity.clone().or(file.diversity),
+            sequential: self.sequential || file.sequential,
+            penalty: self.penalty || file.penalty,
+            all_steps: self.all_steps || file.all_steps,
+            anchored: self.anchored || file.anchored,
+            radius: self.radius.or(file.radius),
+            count: self.count.or(file.count),
+            jitter: self.jitter.or(file.jitter),
+            spread_starts: self.spread_starts.or(file.spread_starts),
+            lambda_x: self.lambda_x.or(file.lambda_x),
+            distance: self.distance.or(file.distance),
+            lambda_y: self.lambda_y.or(file.lambda_y),
+            lambda_z: self.lambda_z.or(file.lambda_z),
+            lambda_p: self.lambda_p.or(file.lambda_p),
+            space: self.space.or(file.space),
+            steps: self.steps.or(file.steps),
+            learning_rate: self.learning_rate.or(file.learning_rate),
+            threshold: self.threshold.or(file.threshold),
+            sub_searches: self.sub_searches.or(file.sub_searches),
+            sub_count: self.sub_count.or(file.sub_count),
+            sub_radius: self.sub_radius.or(file.sub_radius),
+            ..file
+        })
     }
 }
 

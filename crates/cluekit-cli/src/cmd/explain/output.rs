@@ -1,10 +1,10 @@
 //! What `clue explain` prints and writes.
 
-use super::document::{Document, Spread};
 use crate::table::{json, table};
 use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::data::Schema;
+use cluekit::explainer::{ExplanationSet, Extremes};
 use cluekit::explanation::Explanation;
 use cluekit::model::store::files::{create_folder, write_whole};
 use cluekit_report::{SweepRow, change_list, export, frontier_plot, strip};
@@ -37,14 +37,13 @@ impl ResultArgs {
     }
 
     /// Writes and prints the document; the exit code says whether every input has an accepted clue.
-    pub fn deliver(&self, document: &Document, schema: &Schema) -> Result<ExitCode> {
+    pub fn deliver(&self, document: &ExplanationSet, schema: &Schema) -> Result<ExitCode> {
         if let Some(folder) = &self.out {
             write_files(folder, document, schema)
                 .with_context(|| format!("writing results into {}", folder.display()))?;
         }
         print(document, schema, self.json)?;
-        let unexplained = document.explanations.iter().any(|explanation| explanation.accepted().next().is_none());
-        Ok(if unexplained { ExitCode::from(3) } else { ExitCode::SUCCESS })
+        Ok(if document.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(3) })
     }
 }
 
@@ -52,7 +51,7 @@ impl ResultArgs {
 const MOST_PICTURED: usize = 100;
 
 /// Prints the document: JSON, or text for people.
-fn print(document: &Document, schema: &Schema, as_json: bool) -> Result<()> {
+fn print(document: &ExplanationSet, schema: &Schema, as_json: bool) -> Result<()> {
     let mut out = std::io::stdout().lock();
     if as_json {
         out.write_all(&json(document)?)?;
@@ -67,13 +66,13 @@ fn print(document: &Document, schema: &Schema, as_json: bool) -> Result<()> {
 }
 
 /// What people read of each input.
-fn text(document: &Document, schema: &Schema) -> String {
+fn text(document: &ExplanationSet, schema: &Schema) -> String {
     let texts: Vec<String> = shown(document).iter().map(|explanation| change_list(explanation, schema)).collect();
     texts.join("\n")
 }
 
 /// What is shown of a document: all clues, but of a sweep only those on the frontier, by rising distance.
-fn shown(document: &Document) -> Cow<'_, [Explanation]> {
+fn shown(document: &ExplanationSet) -> Cow<'_, [Explanation]> {
     if document.sweep.is_empty() {
         return Cow::Borrowed(&document.explanations);
     }
@@ -85,7 +84,7 @@ fn shown(document: &Document) -> Cow<'_, [Explanation]> {
 }
 
 /// Writes every file of the results into `folder`, each whole or not at all.
-fn write_files(folder: &Path, document: &Document, schema: &Schema) -> Result<()> {
+fn write_files(folder: &Path, document: &ExplanationSet, schema: &Schema) -> Result<()> {
     let write = |name: &str, bytes: &[u8]| write_whole(&folder.join(name), bytes);
     let explanations = &document.explanations;
     write("explanations.json", &json(document)?)?;
@@ -101,14 +100,13 @@ fn write_files(folder: &Path, document: &Document, schema: &Schema) -> Result<()
         }
     }
     if !document.sweep.is_empty() {
-        let three = |spread: Spread| [spread.least, spread.mean, spread.greatest];
         let rows: Vec<SweepRow> = document
             .sweep
             .iter()
             .map(|row| SweepRow {
                 delta: f64::from(row.delta),
-                uncertainty: three(row.uncertainty),
-                distance: three(row.distance),
+                uncertainty: row.uncertainty.three(),
+                distance: row.distance.three(),
             })
             .collect();
         write("sweep.svg", frontier_plot(&rows).as_bytes())?;
@@ -116,8 +114,8 @@ fn write_files(folder: &Path, document: &Document, schema: &Schema) -> Result<()
     Ok(())
 }
 
-fn sweep_table(document: &Document) -> String {
-    let three = |spread: Spread| [spread.least, spread.mean, spread.greatest].map(|value| format!("{value:.3}"));
+fn sweep_table(document: &ExplanationSet) -> String {
+    let three = |spread: Extremes| spread.three().map(|value| format!("{value:.3}"));
     let rows: Vec<Vec<String>> = document
         .sweep
         .iter()

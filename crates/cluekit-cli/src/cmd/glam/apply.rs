@@ -2,22 +2,19 @@
 
 use super::cost::CostArgs;
 use super::groups::GroupArgs;
-use crate::cmd::explain::document::{Document, tally};
-use crate::cmd::explain::inputs::{InputArgs, class_named};
+use crate::cmd::explain::inputs::InputArgs;
 use crate::cmd::explain::options::ConstraintArgs;
 use crate::cmd::explain::output::ResultArgs;
-use crate::cmd::run::{RunArgs, Studio};
+use crate::cmd::run::RunArgs;
 use crate::progress::Bar;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
-use cluekit::amortise::{Ask, Encoded, Fitted, LearnFrom, Mapper, Method, Pair, Recipe, Workshop, cheapest_first};
+use cluekit::Seed;
+use cluekit::amortise::{Fitted, Mapper, Method};
+use cluekit::explainer::{ApplySettings, BEST, Explainer, ExplanationSet, GroupSettings};
+use cluekit::explanation::{Clue, Explanation};
 use cluekit::observer::Observer;
-use cluekit::search::{Background, Convergence, Models, Ordinary, Price, Proposal, Search};
-use cluekit::{Error, Seed};
 use std::process::ExitCode;
-
-/// The method that takes the cheapest of everything.
-pub const BEST: &str = "best";
 
 /// Explain uncertain inputs with fitted mappers or baselines, in one call instead of a search.
 #[derive(Args, Debug)]
@@ -70,43 +67,25 @@ pub struct ApplyArgs {
 
 /// Runs `clue glam apply`.
 pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
-    let mut studio = args.run.studio()?;
-    studio.run.schema.constraints = args.constraints.on(&studio.run.schema)?;
-    studio.run.schema.constraints.validate(&studio.run.schema)?;
-    let studio = studio;
-    let ask = args.ask(&studio)?;
-    let search = Search {
-        convergence: Convergence::never_before(args.refine),
-        learning_rate: args.learning_rate,
-        ..args.cost.search(&studio)?
-    };
+    let explainer = args.run.explainer()?;
+    let constraints = args.constraints.on(explainer.known_schema()?)?;
+    let explainer = explainer.with_constraints(constraints)?;
+    let settings = args.settings();
+    let (ask, judging) = (explainer.ask(&settings)?, explainer.judging(&args.cost.settings())?);
+    let mut search = Explainer::refining(&judging, &settings);
+    search.plausibility = !args.results.no_plausibility;
     search.validate()?;
     args.results.open()?;
-    let mappers = args.mappers(&studio, &search, quiet)?;
+    let (mut bar, seed) = (Bar::new(quiet), Seed(args.results.seed));
+    let groups = args.groups.over(GroupSettings::default());
+    let mappers = explainer.mappers(&args.method, &groups, &judging, seed, &mut bar).with_context(|| args.choices())?;
     mappers.iter().for_each(|(name, fitted)| note_on_trade_off(name, fitted, args.cost.lambda_x));
-    let models = studio.models();
-    let inputs = args.inputs.choose(&studio.run, Some(&studio.dataset), &args.run.directory(), search.accept_by)?;
-    let seed = Seed(args.results.seed);
-    let train = &studio.dataset.train;
-    let background = Background {
-        ordinary: match args.results.no_plausibility {
-            true => None,
-            false => Some(Ordinary::among(&models, &train.x, train.width, seed)?),
-        },
-        ..args.cost.background(&studio)?
-    };
-    let prepared = search.prepare(&models, &background, &inputs)?;
-    let rows = Encoded::prepared(&prepared, &inputs);
-    let proposals = proposals(&mappers, &models, &rows, &ask, prepared.price())?;
-    let mut bar = Bar::new(quiet);
-    let mut sets = prepared.refine(&proposals, &mut bar)?;
-    cheapest_first(&mut sets);
-    let advice = sets.iter().map(|set| args.advice(set)).collect();
-    let explanations = prepared.explanations(sets, advice, seed)?;
-    bar.finished("applied", &tally(&explanations));
-    let constraints = studio.run.schema.constraints.clone();
-    let document = Document { method: args.method, seed, settings: search, constraints, sweep: vec![], explanations };
-    args.results.deliver(&document, &studio.run.schema)
+    let inputs = args.inputs.choose(&explainer, &args.run.directory(), search.accept_by)?;
+    let advice = |clues: &[Clue]| args.advice(clues);
+    let explanations = explainer.apply(&mappers, &ask, &search, &inputs, seed, &mut bar, advice)?;
+    bar.finished("applied", &Explanation::tally(&explanations));
+    let set = ExplanationSet::new(&explainer, &args.method, &search, seed, &[], explanations);
+    args.results.deliver(&set, explainer.known_schema()?)
 }
 
 /// Says so when a network is asked for a trade-off that it has not learned.
@@ -124,95 +103,30 @@ fn note_on_trade_off(name: &str, fitted: &Fitted, lambda_x: f32) {
     }
 }
 
-/// What several mappers propose for each input, one after another.
-pub fn proposals(
-    mappers: &[(String, Fitted)],
-    models: &Models,
-    rows: &Encoded,
-    ask: &Ask,
-    price: &Price,
-) -> Result<Vec<Vec<Proposal>>> {
-    let mut all = vec![Vec::new(); rows.len()];
-    for (name, fitted) in mappers {
-        for (all, new) in all.iter_mut().zip(fitted.propose(models, rows, ask, price, name)?) {
-            all.extend(new);
-        }
-    }
-    Ok(all)
-}
-
 impl ApplyArgs {
-    fn ask(&self, studio: &Studio) -> Result<Ask> {
-        if self.own_class {
-            return Ok(Ask::OwnClass);
-        }
-        if !self.towards.is_empty() {
-            let classes = studio.run.schema.target.task.classes();
-            let named = self.towards.iter().map(|name| class_named(name, classes));
-            return Ok(Ask::Classes(named.collect::<Result<_>>()?));
-        }
-        match self.classes {
-            0 => bail!(Error::setting("classes", "is 0; try at least the most probable one")),
-            count => Ok(Ask::MostProbable(count)),
+    fn settings(&self) -> ApplySettings {
+        ApplySettings {
+            method: self.method.clone(),
+            classes: self.classes,
+            own_class: self.own_class,
+            towards: self.towards.clone(),
+            refine: self.refine,
+            learning_rate: self.learning_rate,
         }
     }
 
-    /// The mappers that were asked for.
-    fn mappers(&self, studio: &Studio, search: &Search, quiet: bool) -> Result<Vec<(String, Fitted)>> {
-        let baseline: Option<Method> = self.method.parse::<Method>().ok().filter(|method| method.is_baseline());
-        let wanted = match baseline {
-            Some(method) => vec![method],
-            None if self.method == BEST => Method::ALL.into_iter().filter(|method| method.is_baseline()).collect(),
-            None => {
-                if !self.groups.are_default() {
-                    bail!(Error::setting(
-                        "method",
-                        "a fitted mapper has its own groups; leave the options of groups out"
-                    ));
-                }
-                let baselines = Method::ALL.into_iter().filter(|method| method.is_baseline()).map(Method::name);
-                let choices = || {
-                    format!(
-                        "`{}` is no baseline ({}), so a fitted mapper",
-                        self.method,
-                        baselines.collect::<Vec<_>>().join(", ")
-                    )
-                };
-                return Ok(vec![(self.method.clone(), studio.load(&self.method).with_context(choices)?)]);
-            }
-        };
-        let schema = &studio.run.schema;
-        let pairs = self.groups.pairs(schema, &studio.dataset.train)?;
-        let classes = GroupArgs::classes(&pairs, schema.target.task.classes().len());
-        let [train, validation] = studio.rows(classes.as_deref(), &mut Bar::new(quiet))?;
-        let models = studio.models();
-        let background = self.cost.background(studio)?;
-        let thresholds = self.groups.thresholds(search.threshold, search.accept_by);
-        let rows = [&train, &validation];
-        let mut workshop = Workshop::new(&models, search, &background, rows, thresholds, Seed(self.results.seed));
-        let mut mappers = Vec::new();
-        for method in wanted {
-            let recipe = Recipe::new(method, LearnFrom::Data);
-            // A reconstruction is the same whatever class is asked for.
-            let nowhere = [Pair::default()];
-            let pairs = if method == Method::Reconstruction { nowhere.as_slice() } else { &pairs };
-            mappers.push((method.name().to_owned(), workshop.fit(&recipe, pairs, &mut Bar::new(quiet))?));
+    /// What a name that is none could have been.
+    fn choices(&self) -> String {
+        let baselines = Method::ALL.into_iter().filter(|method| method.is_baseline()).map(Method::name);
+        let baselines: Vec<&str> = baselines.collect();
+        match baselines.contains(&self.method.as_str()) || self.method == BEST {
+            true => format!("making `{}`", self.method),
+            false => format!("`{}` is no baseline ({}), so a fitted mapper", self.method, baselines.join(", ")),
         }
-        if self.method == BEST {
-            let price = search.price(&background)?;
-            for name in studio.run.folder.mappers().names()? {
-                let fitted = studio.load(&name)?;
-                match fitted.check(&price) {
-                    Ok(()) => mappers.push((name, fitted)),
-                    Err(error) => tracing::info!("without {name}: {error}"),
-                }
-            }
-        }
-        Ok(mappers)
     }
 
     /// What to try for an input without an accepted counterfactual.
-    fn advice(&self, clues: &[cluekit::explanation::Clue]) -> Option<String> {
+    fn advice(&self, clues: &[Clue]) -> Option<String> {
         if clues.iter().any(|clue| clue.accepted) {
             return None;
         }

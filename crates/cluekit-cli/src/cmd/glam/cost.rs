@@ -1,11 +1,8 @@
 //! What a counterfactual of a mapper costs, as options.
 
-use anyhow::Result;
 use clap::Args;
-use cluekit::data::Samples;
-use cluekit::distance::{Distance, Metric};
-use cluekit::search::{Background, Convergence, Decoding, Search, Weighted, usual_threshold};
-use cluekit::studio::Studio;
+use cluekit::distance::Distance;
+use cluekit::explainer::CostSettings;
 
 /// What a counterfactual costs, and when it is accepted.
 #[derive(Args, Debug)]
@@ -27,26 +24,9 @@ pub struct CostArgs {
 }
 
 impl CostArgs {
-    /// The search that judges counterfactuals; it takes no step of its own.
-    pub fn search(&self, studio: &Studio) -> Result<Search> {
-        let mut search = Search {
-            convergence: Convergence::never_before(0),
-            decoding: if self.anchored { Decoding::Anchored } else { Decoding::Mean },
-            ..Search::clue()
-        };
-        search.objective.input = Weighted(self.lambda_x, self.distance);
-        search.threshold = match self.threshold {
-            Some(threshold) => threshold,
-            None => usual_threshold(&studio.models(), &studio.dataset.train, search.accept_by)?,
-        };
-        search.validate()?;
-        Ok(search)
-    }
-
-    /// The distance, learned from training rows where it has to be.
-    pub fn background(&self, studio: &Studio) -> Result<Background> {
-        let Samples { x, width, .. } = &studio.dataset.train;
-        let metric = Metric::fit(self.distance, x, *width, Some(&studio.run.schema))?;
-        Ok(Background { metric: Some(metric), ..Background::default() })
+    /// What the options say.
+    pub fn settings(&self) -> CostSettings {
+        let Self { lambda_x, distance, threshold, anchored } = *self;
+        CostSettings { lambda_x, distance, threshold, anchored }
     }
 }

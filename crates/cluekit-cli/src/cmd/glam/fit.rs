@@ -1,15 +1,16 @@
 //! `clue glam fit`: learns mappers and saves them in the run.
 
-use super::apply::BEST;
 use super::cost::CostArgs;
 use super::groups::GroupArgs;
 use crate::choice::one_of;
-use crate::cmd::run::{RunArgs, Studio};
+use crate::cmd::run::RunArgs;
+use crate::config;
 use crate::progress::Bar;
 use crate::table::{json, table};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use cluekit::amortise::{Fitted, Fitting, LearnFrom, Mapper, Method, NeuralPlan, Recipe, Scheme, Workshop};
+use cluekit::amortise::{Fitted, Fitting, LearnFrom, Mapper, Method, NeuralPlan, Recipe, Scheme};
+use cluekit::explainer::{BEST, Explainer, GroupSettings};
 use cluekit::model::store::mappers::Mappers;
 use cluekit::observer::Observer;
 use cluekit::{Error, Seed};
@@ -54,6 +55,9 @@ pub struct FitArgs {
     /// A TOML file with settings of the neural mapper, such as `width = 400`.
     #[arg(long, value_name = "FILE")]
     neural: Option<PathBuf>,
+    /// The groups as TOML, with the names of the options and _ instead of -; options win over it.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// What the mapper is called in the run [default: its kind].
     #[arg(long)]
     name: Option<String>,
@@ -91,28 +95,20 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
             format!("`{name}` is what a method of `clue glam apply` is called; choose another")
         ));
     }
-    let studio = args.run.studio()?.unconstrained();
-    let schema = &studio.run.schema;
+    let explainer = args.run.explainer()?;
+    let groups = args.groups.over(config::read::<GroupSettings>(args.config.as_deref())?);
     let groups = match method {
-        Method::Neural if args.groups.pairs_are_default() => &args.groups.paired(Scheme::AnyToClass),
-        _ => &args.groups,
+        Method::Neural if groups.pairs_are_default() => groups.paired(Scheme::AnyToClass),
+        _ => groups,
     };
-    let pairs = groups.pairs(schema, &studio.dataset.train)?;
-    let recipe = args.recipe(method)?;
-    let search = args.cost.search(&studio)?;
-    let background = args.cost.background(&studio)?;
-    let classes = GroupArgs::classes(&pairs, schema.target.task.classes().len());
-    let classes = classes.filter(|_| method != Method::Neural);
-    let [train, validation] = studio.rows(classes.as_deref(), &mut Bar::new(quiet))?;
-    let models = studio.models();
+    let (pairs, recipe) = (explainer.pairs(&groups)?, args.recipe(method)?);
+    let search = explainer.judging(&args.cost.settings())?;
     let thresholds = groups.thresholds(search.threshold, search.accept_by);
-    let seed = Seed(args.seed);
     let mut bar = Bar::new(quiet);
-    let mut workshop = Workshop::new(&models, &search, &background, [&train, &validation], thresholds, seed);
-    let fitted = workshop.fit(&recipe, &pairs, &mut bar)?;
+    let fitted = explainer.fit(&recipe, &pairs, &search, thresholds, Seed(args.seed), &mut bar)?;
     bar.finished(method.name(), &format!("fitted for {}", groups_of(fitted.fittings.len())));
-    studio.save(&fitted, &name)?;
-    let document = Document::new(&studio, &name, &fitted);
+    explainer.save(&fitted, &name)?;
+    let document = Document::new(&explainer, &name, &fitted)?;
     let mut out = std::io::stdout().lock();
     match args.json {
         true => out.write_all(&json(&document)?)?,
@@ -192,8 +188,8 @@ struct GroupRow {
 }
 
 impl Document {
-    fn new(studio: &Studio, name: &str, fitted: &Fitted) -> Self {
-        let classes = studio.run.schema.target.task.classes();
+    fn new(explainer: &Explainer, name: &str, fitted: &Fitted) -> Result<Self> {
+        let classes = explainer.classes();
         let length = |theta: &[f32]| theta.iter().map(|t| f64::from(*t).powi(2)).sum::<f64>().sqrt();
         let row = |fitting: &Fitting| GroupRow {
             name: fitting.pair.name(classes),
@@ -213,13 +209,13 @@ impl Document {
             },
             notes: fitting.notes.clone(),
         };
-        Self {
+        Ok(Self {
             name: name.into(),
             method: fitted.method,
             learn_from: fitted.terms.learn_from,
-            file: studio.run.folder.mappers().path(name),
+            file: explainer.opened()?.folder.mappers().path(name),
             groups: fitted.fittings.iter().map(row).collect(),
-        }
+        })
     }
 
     fn text(&self) -> String {

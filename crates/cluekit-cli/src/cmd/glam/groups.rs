@@ -1,15 +1,8 @@
 //! Which groups a mapper leads from and to, as options.
 
-use crate::cmd::explain::inputs::class_named;
-use anyhow::{Result, bail};
 use clap::Args;
-use cluekit::Error;
-use cluekit::amortise::{Limit, Members, Pair, Scheme, Thresholds};
-use cluekit::data::{Predicate, Samples, Schema};
-use cluekit::uncertainty::Uncertainty;
-
-/// The share of a group's training rows that stays below the uncertain ones when nothing is said.
-const CERTAIN_SHARE: f64 = 0.95;
+use cluekit::amortise::{Limit, Scheme};
+use cluekit::explainer::GroupSettings;
 
 /// The options.
 #[derive(Args, Debug)]
@@ -45,91 +38,17 @@ pub struct GroupArgs {
 }
 
 impl GroupArgs {
-    /// Everything as it is when nothing is said, but for the pairing.
-    pub fn of_scheme(scheme: Scheme) -> Self {
-        Self {
-            scheme: Some(scheme),
-            from: None,
-            to: None,
-            by: None,
-            condition: None,
-            to_where: None,
-            uncertain_above: None,
-            certain_below: None,
+    /// What the options say, over what a file says.
+    pub fn over(&self, file: GroupSettings) -> GroupSettings {
+        GroupSettings {
+            scheme: self.scheme.or(file.scheme),
+            from: self.from.clone().or(file.from),
+            to: self.to.clone().or(file.to),
+            by: self.by.clone().or(file.by),
+            condition: self.condition.clone().or(file.condition),
+            to_where: self.to_where.clone().or(file.to_where),
+            uncertain_above: self.uncertain_above.or(file.uncertain_above),
+            certain_below: self.certain_below.or(file.certain_below),
         }
-    }
-
-    /// A group for each part of a feature, and nothing else said.
-    pub fn of_feature(feature: &str) -> Self {
-        Self { scheme: None, by: Some(feature.into()), ..Self::of_scheme(Scheme::default()) }
-    }
-
-    /// The same thresholds, but for another pairing.
-    pub fn paired(&self, scheme: Scheme) -> Self {
-        let Self { uncertain_above, certain_below, .. } = *self;
-        Self { uncertain_above, certain_below, ..Self::of_scheme(scheme) }
-    }
-
-    /// Whether nothing was said of who leads where.
-    pub fn pairs_are_default(&self) -> bool {
-        let texts = [&self.from, &self.to, &self.by, &self.condition, &self.to_where];
-        self.scheme.is_none() && texts.iter().all(|text| text.is_none())
-    }
-
-    /// Whether nothing was said at all.
-    pub fn are_default(&self) -> bool {
-        self.pairs_are_default() && self.uncertain_above.is_none() && self.certain_below.is_none()
-    }
-
-    /// When rows count as uncertain and as certain.
-    pub fn thresholds(&self, accepted_below: f32, kind: Uncertainty) -> Thresholds {
-        Thresholds {
-            uncertain_above: self.uncertain_above.unwrap_or(Limit::Quantile(CERTAIN_SHARE)),
-            certain_below: self.certain_below.unwrap_or(Limit::Value(accepted_below)),
-            kind,
-        }
-    }
-
-    /// The pairs of groups.
-    pub fn pairs(&self, schema: &Schema, train: &Samples) -> Result<Vec<Pair>> {
-        let classes = schema.target.task.classes();
-        let condition = self.condition.as_deref().map(|text| Predicate::parse(text, schema)).transpose()?;
-        let to_condition = self.to_where.as_deref().map(|text| Predicate::parse(text, schema)).transpose()?;
-        let to_condition = to_condition.or_else(|| condition.clone());
-        let class = |name: &Option<String>| match name.as_deref() {
-            None | Some("any") => Ok(None),
-            Some(name) => class_named(name, classes).map(Some),
-        };
-        let mut pairs = match (&self.by, &self.from, &self.to) {
-            (Some(feature), ..) => {
-                let rows: Vec<_> = (0..train.len()).map(|row| schema.decode_row(train.row(row))).collect();
-                let parts = Predicate::partition(feature, schema, &rows)
-                    .map_err(|problem| Error::setting("by", problem.to_string()))?;
-                if condition.is_some() || self.to_where.is_some() {
-                    bail!(Error::setting("by", "makes its own conditions; leave out --where and --to-where"));
-                }
-                let members = |part| Members { class: None, condition: Some(part) };
-                return Ok(parts.into_iter().map(|p| Pair { from: members(p.clone()), to: members(p) }).collect());
-            }
-            (None, None, None) => self.scheme.unwrap_or_default().pairs(classes.len()),
-            (None, from, to) => {
-                let (start, end) = (class(from)?, class(to)?);
-                vec![Pair::of_classes(start, if to.is_some() { end } else { start })]
-            }
-        };
-        for pair in &mut pairs {
-            pair.from.condition.clone_from(&condition);
-            pair.to.condition.clone_from(&to_condition);
-        }
-        Ok(pairs)
-    }
-
-    /// Training rows of which classes are needed, of so many; nothing if all are.
-    pub fn classes(pairs: &[Pair], of: usize) -> Option<Vec<usize>> {
-        let sides = pairs.iter().flat_map(|pair| [pair.from.class, pair.to.class]);
-        let mut classes = sides.collect::<Option<Vec<usize>>>()?;
-        classes.sort_unstable();
-        classes.dedup();
-        (classes.len() < of).then_some(classes)
     }
 }

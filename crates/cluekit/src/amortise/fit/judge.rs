@@ -55,7 +55,7 @@ impl<'a> Judge<'a> {
         let x = rows.iter().flat_map(|rows| rows.x.iter().copied()).collect();
         Ok(Self {
             inputs: Inputs::new(x, workshop.train.width)?,
-            background: Background { ordinary: None, ..workshop.background.clone() },
+            background: Background { plausible: None, ..workshop.background.clone() },
             towards: groups.iter().map(|group| group.pair.other_class()).collect(),
             workshop,
             rows,

@@ -136,7 +136,7 @@ fn a_row_of_another_class_is_drawn_where_there_is_one() {
 struct FirstColumn;
 
 impl Generative for FirstColumn {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         1
     }
 
@@ -234,7 +234,7 @@ fn a_regression_is_asked_for_no_class() {
 struct Bent;
 
 impl Generative for Bent {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         2
     }
 

@@ -329,7 +329,7 @@ mod tests {
         let split = Split::new(30_000, TEST_SHARE, Seed(0)).unwrap();
         let defaults = |samples: &Samples| match &samples.y {
             Targets::Classes(labels) => labels.iter().sum::<u32>(),
-            Targets::Values(_) => panic!("credit has classes"),
+            _ => panic!("credit has classes"),
         };
         assert_eq!(defaults(&dataset.train) + defaults(&dataset.test), 6_636);
         for (samples, rows) in [(&dataset.train, &split.train), (&dataset.test, &split.test)] {

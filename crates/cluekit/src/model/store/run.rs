@@ -51,7 +51,7 @@ const RESULTS: [&str; 10] = [
 /// What `run.toml` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Record {
+pub struct RunRecord {
     /// Version of the folder's layout.
     pub format: u32,
     /// The versions that made the run.
@@ -73,7 +73,7 @@ pub struct Record {
     pub hashes: BTreeMap<String, String>,
 }
 
-impl Record {
+impl RunRecord {
     /// The record of a run that is about to begin.
     pub fn new(dataset: Request, sources: Vec<Source>, plan: Plan, seed: Seed) -> Self {
         let versions = [("cluekit", env!("CARGO_PKG_VERSION")), ("burn", "0.22.1")];
@@ -123,7 +123,7 @@ impl RunFolder {
 
     /// What keeps a run that was begun as `self.record()` from being continued as `now`, if anything does: its end
     /// would belong to neither.
-    pub fn differs_from(&self, now: &Record, schema: &Schema) -> Result<Option<String>> {
+    pub fn differs_from(&self, now: &RunRecord, schema: &Schema) -> Result<Option<String>> {
         for name in HASHED {
             if self.file(name).exists() {
                 self.check_hash(name)?;
@@ -137,7 +137,7 @@ impl RunFolder {
         if before.constraints != schema.constraints {
             return Ok(Some("schema.toml has other constraints (give it with --schema to keep them)".into()));
         }
-        let settings = |record: &Record| {
+        let settings = |record: &RunRecord| {
             let table = toml::Table::try_from(record).expect("a record is made of tables, numbers and strings");
             let mut settings = Vec::new();
             flatten(&table, "", &mut settings);
@@ -152,7 +152,7 @@ impl RunFolder {
     /// Begins a run: creates the folder and writes what is known before training.
     ///
     /// `run.toml` comes first, since it makes the folder a run that can be resumed, at whatever moment it is broken off.
-    pub fn begin(&self, record: &Record, schema: &Schema) -> Result<()> {
+    pub fn begin(&self, record: &RunRecord, schema: &Schema) -> Result<()> {
         create_folder(&self.path)?;
         remove_leftovers(&self.path);
         self.write_record(record)?;
@@ -160,7 +160,7 @@ impl RunFolder {
     }
 
     /// Ends a run: notes the hashes of its files and removes the checkpoint.
-    pub fn finish(&self, record: &Record) -> Result<()> {
+    pub fn finish(&self, record: &RunRecord) -> Result<()> {
         let mut record = record.clone();
         for name in HASHED {
             if self.file(name).exists() {
@@ -219,13 +219,13 @@ impl RunFolder {
         self.file("predictor.safetensors").exists()
     }
 
-    fn write_record(&self, record: &Record) -> Result<()> {
+    fn write_record(&self, record: &RunRecord) -> Result<()> {
         let text = toml::to_string(record).expect("a record is made of tables, numbers and strings");
         write_whole(&self.file("run.toml"), text.as_bytes())
     }
 
     /// What `run.toml` says.
-    pub fn record(&self) -> Result<Record> {
+    pub fn record(&self) -> Result<RunRecord> {
         let path = self.file("run.toml");
         if !self.path.exists() {
             return Err(Error::file(&self.path, "is not there; `clue train DATASET --out RUN` makes a run"));

@@ -217,7 +217,7 @@ impl Vae {
 }
 
 impl Generative for Vae {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         self.network.latent
     }
 

@@ -1,0 +1,134 @@
+//! Counterfactuals of mappers and baselines in one call, with the certificates of a search.
+
+use super::Explainer;
+use super::fit::GroupSettings;
+use crate::amortise::{Ask, Encoded, Fitted, LearnFrom, Method, Pair, Recipe, cheapest_first};
+use crate::error::{Error, Result};
+use crate::explanation::{Clue, Explanation};
+use crate::observer::Observer;
+use crate::search::{Convergence, Inputs, Search};
+use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+
+/// The name of the cheapest of everything.
+pub const BEST: &str = "best";
+/// How many of the most probable classes are tried for each input when nothing is said.
+const CLASSES: usize = 3;
+
+/// What is asked of mappers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ApplySettings {
+    /// A fitted mapper by its name, a baseline, or `best`.
+    pub method: String,
+    /// How many of the most probable classes to try for each input.
+    pub classes: usize,
+    /// Only the true class of each input, or the predicted one where that is unknown.
+    pub own_class: bool,
+    /// Only these classes, by their names.
+    pub towards: Vec<String>,
+    /// Steps of CLUE that start at each answer.
+    pub refine: usize,
+    /// How long each of those steps is.
+    pub learning_rate: f32,
+}
+
+impl Default for ApplySettings {
+    fn default() -> Self {
+        let method = Method::Glam.name().into();
+        Self { method, classes: CLASSES, own_class: false, towards: vec![], refine: 0, learning_rate: 0.1 }
+    }
+}
+
+impl Explainer {
+    /// What an input asks mappers for.
+    pub fn ask(&self, settings: &ApplySettings) -> Result<Ask> {
+        if settings.own_class {
+            return Ok(Ask::OwnClass);
+        }
+        if !settings.towards.is_empty() {
+            let named = settings.towards.iter().map(|name| self.class_named(name));
+            return Ok(Ask::Classes(named.collect::<Result<_>>()?));
+        }
+        match settings.classes {
+            0 => Err(Error::setting("classes", "is 0; try at least the most probable one")),
+            count => Ok(Ask::MostProbable(count)),
+        }
+    }
+
+    /// The mappers called `method`, fitted ones from the run and baselines made on the spot, each with its name.
+    pub fn mappers(
+        &self,
+        method: &str,
+        groups: &GroupSettings,
+        search: &Search,
+        seed: Seed,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<(String, Fitted)>> {
+        let baselines = || Method::ALL.into_iter().filter(|method| method.is_baseline());
+        let wanted: Vec<Method> = match baselines().find(|baseline| baseline.name() == method) {
+            Some(baseline) => vec![baseline],
+            None if method == BEST => baselines().collect(),
+            None if !groups.are_default() => {
+                let problem = "a fitted mapper has its own groups; leave the options of groups out";
+                return Err(Error::setting("method", problem));
+            }
+            None => return Ok(vec![(method.to_owned(), self.load(method)?)]),
+        };
+        let pairs = self.pairs(groups)?;
+        let thresholds = groups.thresholds(search.threshold, search.accept_by);
+        let mut mappers = Vec::new();
+        for method in wanted {
+            let recipe = Recipe::new(method, LearnFrom::Data);
+            // A reconstruction is the same whatever class is asked for.
+            let nowhere = [Pair::default()];
+            let pairs = if method == Method::Reconstruction { nowhere.as_slice() } else { &pairs };
+            let fitted = self.fit(&recipe, pairs, search, thresholds, seed, observer)?;
+            mappers.push((method.name().to_owned(), fitted));
+        }
+        if method == BEST {
+            let price = search.price(&self.plain_background(search)?)?;
+            for name in self.opened()?.folder.mappers().names()? {
+                let fitted = self.load(&name)?;
+                match fitted.check(&price) {
+                    Ok(()) => mappers.push((name, fitted)),
+                    Err(error) => observer.finished(&name, &format!("left out: {error}")),
+                }
+            }
+        }
+        Ok(mappers)
+    }
+
+    /// Explains inputs by what mappers propose, after as many steps as the search has; the cheapest clue comes first.
+    ///
+    /// `advice` says what to try for an input without an accepted clue.
+    pub fn apply(
+        &self,
+        mappers: &[(String, Fitted)],
+        ask: &Ask,
+        search: &Search,
+        inputs: &Inputs,
+        seed: Seed,
+        observer: &mut dyn Observer,
+        advice: impl Fn(&[Clue]) -> Option<String>,
+    ) -> Result<Vec<Explanation>> {
+        let (models, background) = (self.models()?, self.background(search, seed)?);
+        let prepared = search.prepare(&models, &background, inputs)?;
+        let rows = Encoded::prepared(&prepared, inputs);
+        let mut proposals = vec![Vec::new(); rows.len()];
+        for (name, fitted) in mappers {
+            let new = fitted.propose(&models, &rows, ask, prepared.price(), name)?;
+            proposals.iter_mut().zip(new).for_each(|(all, new)| all.extend(new));
+        }
+        let mut sets = prepared.refine(&proposals, observer)?;
+        cheapest_first(&mut sets);
+        let advice = sets.iter().map(|set| advice(set)).collect();
+        prepared.explanations(sets, advice, seed)
+    }
+
+    /// The judging search that takes so many steps from each answer.
+    pub fn refining(search: &Search, settings: &ApplySettings) -> Search {
+        let convergence = Convergence::all_steps(settings.refine);
+        Search { convergence, learning_rate: settings.learning_rate, ..search.clone() }
+    }
+}

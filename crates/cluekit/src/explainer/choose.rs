@@ -1,0 +1,139 @@
+//! Which rows to look at: the most uncertain ones of a split, those of a class, those that are named.
+
+use super::{Explainer, Split};
+use crate::data::{Samples, Targets};
+use crate::error::{Error, Result};
+use crate::explanation::Label;
+use crate::prediction::{Prediction, UncertaintyParts, predict, ranked};
+use crate::search::Inputs;
+use crate::uncertainty::Uncertainty;
+use serde::{Deserialize, Serialize};
+
+/// How many inputs are explained when nothing is said.
+const TOP: usize = 8;
+
+/// A choice of inputs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Selection {
+    /// These rows of the split, counted from 0; nothing else is asked for then.
+    pub inputs: Vec<usize>,
+    /// The most uncertain ones, so many of them: 8 when nothing is said, or all that `above` and `class` leave.
+    pub top: Option<usize>,
+    /// Only inputs whose uncertainty exceeds this.
+    pub above: Option<f32>,
+    /// Only inputs whose true class is this one, by its name.
+    pub class: Option<String>,
+    /// Which rows to choose from.
+    pub split: Split,
+}
+
+/// One input with what the model says of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ranked {
+    /// Its row in the split.
+    pub index: usize,
+    /// How unsure the model is.
+    pub uncertainty: UncertaintyParts,
+    /// The predicted class, or the predicted value.
+    pub label: Label,
+    /// The true one, where it is known.
+    pub target: Option<Label>,
+    /// Of the classes; empty for a regression.
+    pub probabilities: Vec<f32>,
+}
+
+/// The most uncertain inputs of a split.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ranking {
+    /// The most uncertain first.
+    pub inputs: Vec<Ranked>,
+}
+
+impl Selection {
+    fn check(&self) -> Result<()> {
+        match self.top {
+            Some(0) => Err(Error::setting("top", "is 0; ask for at least one input")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Of some rows those that are asked for, the most uncertain first; a row that is not `allowed` is left out.
+    fn among(&self, predictions: &[Prediction], allowed: Option<&[bool]>, by: Uncertainty) -> Vec<usize> {
+        let fits = |row: &usize| {
+            allowed.is_none_or(|allowed| allowed[*row])
+                && self.above.is_none_or(|above| predictions[*row].uncertainty.get(by) > above)
+        };
+        let filtered = self.above.is_some() || self.class.is_some();
+        let top = self.top.unwrap_or(if filtered { usize::MAX } else { TOP });
+        ranked(predictions, by).into_iter().filter(fits).take(top).collect()
+    }
+}
+
+impl Explainer {
+    /// The `top` most uncertain inputs of a split, with what the model says of them.
+    pub fn rank(&self, split: Split, by: Uncertainty, top: usize) -> Result<Ranking> {
+        let (samples, predictions) = (self.samples(split)?, self.predictions(split)?);
+        let row = |index: usize| {
+            let says = &predictions[index];
+            let (label, probabilities) = match self.task.is_regression() {
+                true => (Label::Value(says.mean[0]), vec![]),
+                false => (Label::Class(says.label()), says.mean.clone()),
+            };
+            let target = Inputs::target_of(&samples, index, &self.task);
+            Ranked { index, uncertainty: says.uncertainty, label, target, probabilities }
+        };
+        Ok(Ranking { inputs: ranked(&predictions, by).into_iter().take(top).map(row).collect() })
+    }
+
+    /// The inputs that are asked for, the most uncertain first unless rows are named.
+    pub fn choose(&self, selection: &Selection, by: Uncertainty) -> Result<Inputs> {
+        selection.check()?;
+        let samples = self.samples(selection.split)?;
+        if !selection.inputs.is_empty() {
+            return Inputs::of(&samples, &selection.inputs, &self.task);
+        }
+        let class = selection.class.as_deref().map(|name| self.class_named(name)).transpose()?;
+        let of_class: Option<Vec<bool>> = class.map(|class| match &samples.y {
+            Targets::Classes(labels) => labels.iter().map(|&label| label as usize == class).collect(),
+            Targets::Values(_) | Targets::Unknown(_) => vec![false; samples.len()],
+        });
+        let chosen = selection.among(&*self.predictions(selection.split)?, of_class.as_deref(), by);
+        if chosen.is_empty() {
+            let of_class = selection.class.as_ref().map_or(String::new(), |class| format!(" of class `{class}`"));
+            let above = selection.above.map_or(String::new(), |above| format!(" with an uncertainty above {above}"));
+            return Err(Error::data(format!("there is no input{of_class}{above}; ask for less")));
+        }
+        Inputs::of(&samples, &chosen, &self.task)
+    }
+
+    /// Of some encoded rows those that are asked for: all of them, or the most uncertain.
+    pub fn choose_among(&self, x: Vec<f32>, selection: &Selection, by: Uncertainty) -> Result<Inputs> {
+        selection.check()?;
+        let width = self.known_schema()?.width();
+        let count = x.len() / width.max(1);
+        let samples = Samples { x, width, y: Targets::Unknown(count) };
+        let every: Vec<usize> = (0..count).collect();
+        if selection.top.is_none() && selection.above.is_none() {
+            return Inputs::of(&samples, &every, &self.task);
+        }
+        let chosen = selection.among(&predict(self.predictor(), &samples, &self.task)?, None, by);
+        match chosen.is_empty() {
+            true => Err(Error::data("none of the rows is as uncertain as that; lower `above`")),
+            false => Inputs::of(&samples, &chosen, &self.task),
+        }
+    }
+
+    /// The position of a class by its name.
+    pub fn class_named(&self, name: &str) -> Result<usize> {
+        let classes = self.classes();
+        match classes.iter().position(|class| class == name) {
+            Some(class) => Ok(class),
+            None if self.task.is_regression() => Err(Error::setting("class", "a regression has no classes")),
+            None => Err(Error::setting(
+                "class",
+                format!("there is no class `{name}`; the classes are {}", classes.join(", ")),
+            )),
+        }
+    }
+}

@@ -1,0 +1,454 @@
+//! Baselines, mappers and CLUE on the same uncertain inputs: what each makes of them, and how long it takes.
+//! [Ley2022, "GLAM-CLUE", Table 2]
+//!
+//! Every counterfactual is judged by the same certificate and the same cost H + λ_x d. Seconds are those of mapping,
+//! decoding and asking the model about the result, for one input among all of them; the clock is handed in.
+
+use super::Explainer;
+use super::fit::GroupSettings;
+use crate::amortise::{
+    Ask, Encoded, Fitted, LearnFrom, Method, Pair, Recipe, Scheme, Thresholds, Workshop, cheapest_first,
+};
+use crate::data::Task;
+use crate::error::{Error, Result};
+use crate::explanation::{Clue, Label};
+use crate::observer::{Observer, Silent};
+use crate::search::{Background, Convergence, Inputs, Models, Prepared, Proposal, Search, Weighted};
+use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+
+/// Steps of CLUE 1 and CLUE 2.
+const CLUE_STEPS: usize = 30;
+/// Steps that refine the network's answer.
+const REFINING_STEPS: usize = 5;
+/// Most probable classes that the network is asked for.
+const CLASSES: usize = 3;
+/// Times that what takes moments is timed; the middle one counts.
+const TIMES: usize = 3;
+
+/// The methods that are mappers, and how they are fitted.
+const MAPPERS: [(&str, Method, LearnFrom); 13] = [
+    ("reconstruction", Method::Reconstruction, LearnFrom::Data),
+    ("input-dbm", Method::InputDbm, LearnFrom::Data),
+    ("latent-dbm", Method::LatentDbm, LearnFrom::Data),
+    ("input-nn", Method::InputNn, LearnFrom::Data),
+    ("latent-nn", Method::LatentNn, LearnFrom::Data),
+    ("glam-1", Method::Glam, LearnFrom::Data),
+    ("glam-2", Method::Glam, LearnFrom::Clues(0.0)),
+    ("glam-3", Method::Glam, LearnFrom::Clues(0.03)),
+    ("clusters", Method::Clusters, LearnFrom::Clues(0.03)),
+    ("scaled", Method::Scaled, LearnFrom::Clues(0.03)),
+    ("affine", Method::Affine, LearnFrom::Clues(0.03)),
+    ("neural-same-class", Method::Neural, LearnFrom::Data),
+    ("neural", Method::Neural, LearnFrom::Data),
+];
+/// Every method by its name.
+pub const METHODS: [&str; 18] = [
+    "original",
+    "reconstruction",
+    "input-dbm",
+    "latent-dbm",
+    "input-nn",
+    "latent-nn",
+    "glam-1",
+    "glam-2",
+    "glam-3",
+    "clusters",
+    "scaled",
+    "affine",
+    "neural-same-class",
+    "neural",
+    "neural-refined",
+    "best",
+    "clue-1",
+    "clue-2",
+];
+/// Shares of the inputs whose figures are listed.
+const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
+
+/// What is compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CompareSettings {
+    /// Only these methods; all of them where nothing is said.
+    pub only: Vec<String>,
+    /// Fit mappers again, even if they are saved in the run.
+    pub refit: bool,
+    /// When training rows count as uncertain and as certain; the usual thresholds where nothing is said.
+    pub thresholds: Option<Thresholds>,
+    /// Where all randomness comes from.
+    pub seed: Seed,
+}
+
+impl Default for CompareSettings {
+    fn default() -> Self {
+        Self { only: vec![], refit: false, thresholds: None, seed: Seed(0) }
+    }
+}
+
+impl CompareSettings {
+    /// Refuses a method that does not exist.
+    pub fn validate(&self) -> Result<()> {
+        match self.only.iter().find(|name| !METHODS.contains(&name.as_str())) {
+            Some(name) => {
+                let choices = METHODS.join(", ");
+                Err(Error::setting("only", format!("`{name}` is not a method; choose from {choices}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn wants(&self, name: &str, anchored: bool) -> bool {
+        // The network sees the reconstruction and cannot be anchored.
+        let unusable = anchored && name.starts_with("neural");
+        !unusable && (self.only.is_empty() || self.only.iter().any(|only| only == name))
+    }
+
+    /// Whether a mapper is needed, for itself or for what is made of it.
+    fn needs(&self, name: &str, anchored: bool) -> bool {
+        self.wants(name, anchored)
+            || (self.wants("best", anchored) && name != "neural-same-class" && !(anchored && name == "neural"))
+            || (name == "neural" && self.wants("neural-refined", anchored))
+    }
+}
+
+/// Methods side by side: means over the same inputs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// λ_x of the cost.
+    pub lambda_x: f32,
+    /// A counterfactual is accepted below this.
+    pub threshold: f32,
+    /// One for each method.
+    pub rows: Vec<ComparedMethod>,
+}
+
+/// What one method makes of the inputs, on average.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedMethod {
+    /// What it is called.
+    pub method: String,
+    /// Inputs that it serves.
+    pub inputs: usize,
+    /// Mean total uncertainty.
+    pub uncertainty: f64,
+    /// Mean distance from the input.
+    pub distance: f64,
+    /// Mean cost H + λ_x d.
+    pub cost: f64,
+    /// Share whose prediction is the class of the input; nothing for a regression.
+    pub class_kept: Option<f64>,
+    /// Share that is accepted.
+    pub certain: f64,
+    /// Seconds of mapping, decoding, and asking the model about the result.
+    pub seconds_each: f64,
+    /// Seconds of mapping alone.
+    pub mapping_seconds_each: Option<f64>,
+    /// How the three figures are spread over the inputs.
+    pub quantiles: Quantiles,
+    /// Uncertainty, distance and cost of every input.
+    #[serde(skip)]
+    pub values: [Vec<f32>; 3],
+}
+
+/// At 5, 25, 50, 75 and 95 % of the inputs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Quantiles {
+    /// Total uncertainty.
+    pub uncertainty: Vec<f32>,
+    /// Distance from the input.
+    pub distance: Vec<f32>,
+    /// Cost.
+    pub cost: Vec<f32>,
+}
+
+/// What one method makes of the inputs.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The method.
+    pub method: String,
+    /// For each input its cheapest counterfactual; nothing where no mapper serves the input.
+    pub clues: Vec<Option<Clue>>,
+    /// Mapping, decoding and asking the model, for one input.
+    pub seconds_each: f64,
+    /// Mapping alone.
+    pub mapping_seconds_each: Option<f64>,
+}
+
+impl Explainer {
+    /// Compares methods on inputs; mappers that are not in the run yet are fitted and saved there.
+    pub fn compare(
+        &self,
+        settings: &CompareSettings,
+        search: &Search,
+        inputs: &Inputs,
+        clock: &dyn Fn() -> f64,
+        observer: &mut dyn Observer,
+    ) -> Result<Comparison> {
+        let entries = self.contest(settings, search, inputs, clock, observer)?;
+        let (models, background) = (self.unconstrained()?, self.plain_background(search)?);
+        let prepared = search.prepare(&models, &background, inputs)?;
+        let classes = Encoded::prepared(&prepared, inputs);
+        let lambda_x = search.objective.input.0;
+        let rows = entries.iter().map(|entry| ComparedMethod::of(entry, &classes, &self.task, lambda_x)).collect();
+        Ok(Comparison { lambda_x, threshold: search.threshold, rows })
+    }
+
+    /// What every wanted method makes of each input.
+    pub fn contest(
+        &self,
+        settings: &CompareSettings,
+        search: &Search,
+        inputs: &Inputs,
+        clock: &dyn Fn() -> f64,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Entry>> {
+        settings.validate()?;
+        let mappers = self.compared_mappers(settings, search, observer)?;
+        let (models, background) = (self.unconstrained()?, self.plain_background(search)?);
+        let contest = Contest { models: &models, search, background: &background, inputs, settings, clock };
+        contest.entries(&mappers, observer)
+    }
+
+    /// The mappers that are needed, from the run if they were fitted under the same terms before.
+    fn compared_mappers(
+        &self,
+        settings: &CompareSettings,
+        search: &Search,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<(&'static str, Fitted)>> {
+        let anchored = search.decoding == crate::search::Decoding::Anchored;
+        let [within, to_class] = [Scheme::Within, Scheme::AnyToClass].map(GroupSettings::of_scheme);
+        let pairs = [self.pairs(&within)?, self.pairs(&to_class)?];
+        let usual = within.thresholds(search.threshold, search.accept_by);
+        let rows = self.encoded(None, observer)?;
+        let (models, background) = (self.unconstrained()?, self.plain_background(search)?);
+        let [train, validation] = &*rows;
+        let thresholds = settings.thresholds.unwrap_or(usual);
+        let rows = [train, validation];
+        let mut workshop = Workshop::new(&models, search, &background, rows, thresholds, settings.seed);
+        let mut mappers: Vec<(&'static str, Fitted)> = Vec::new();
+        for (name, method, learn_from) in MAPPERS.into_iter().filter(|(name, ..)| settings.needs(name, anchored)) {
+            let saved_as = if method == Method::Neural { "neural" } else { name };
+            let same = mappers.iter().find(|(_, fitted)| method == Method::Neural && fitted.method == method);
+            let fitted = match same {
+                Some((_, fitted)) => fitted.clone(),
+                None => {
+                    let pairs = if method == Method::Neural { &pairs[1] } else { &pairs[0] };
+                    self.saved_or_fitted(
+                        &mut workshop,
+                        (saved_as, method, learn_from),
+                        pairs,
+                        settings.refit,
+                        observer,
+                    )?
+                }
+            };
+            mappers.push((name, fitted));
+        }
+        Ok(mappers)
+    }
+
+    fn saved_or_fitted(
+        &self,
+        workshop: &mut Workshop,
+        (name, method, learn_from): (&str, Method, LearnFrom),
+        pairs: &[Pair],
+        refit: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<Fitted> {
+        let lambda_x = workshop.search.objective.input.0;
+        let learn_from = match learn_from {
+            LearnFrom::Clues(lambda) if lambda > 0.0 => LearnFrom::Clues(lambda_x),
+            other => other,
+        };
+        let mut recipe = Recipe::new(method, learn_from);
+        if method == Method::Neural {
+            recipe.neural.lambda_x = lambda_x;
+        }
+        let saved = self.run().map(|run| run.folder.mappers().path(name)).filter(|_| !method.is_baseline());
+        if let Some(saved) = saved.as_ref().filter(|saved| !refit && saved.exists()) {
+            // The network's own settings may be any.
+            let fits = |fitted: &Fitted| {
+                fitted.method == method
+                    && fitted.terms == workshop.terms(&recipe)
+                    && fitted.fittings.iter().map(|fitting| &fitting.pair).eq(pairs)
+            };
+            let fitted = self.load(name)?;
+            if fits(&fitted) {
+                observer.finished(name, &format!("as saved in {}", saved.display()));
+                return Ok(fitted);
+            }
+            observer.finished(name, &format!("{} was fitted otherwise and is left alone", saved.display()));
+        }
+        let fitted = workshop.fit(&recipe, pairs, observer)?;
+        if !method.is_baseline() {
+            observer.finished(name, "fitted");
+        }
+        if saved.is_some_and(|saved| refit || !saved.exists()) {
+            self.save(&fitted, name)?;
+        }
+        Ok(fitted)
+    }
+}
+
+/// Some inputs, and what they are compared by.
+struct Contest<'a> {
+    models: &'a Models<'a>,
+    search: &'a Search,
+    background: &'a Background,
+    inputs: &'a Inputs,
+    settings: &'a CompareSettings,
+    clock: &'a dyn Fn() -> f64,
+}
+
+impl Contest<'_> {
+    fn wants(&self, name: &str) -> bool {
+        self.settings.wants(name, self.search.decoding == crate::search::Decoding::Anchored)
+    }
+
+    /// What every method makes of the inputs, in the order of [`MAPPERS`] between the original and CLUE.
+    fn entries(&self, mappers: &[(&str, Fitted)], observer: &mut dyn Observer) -> Result<Vec<Entry>> {
+        let prepared = self.search.prepare(self.models, self.background, self.inputs)?;
+        let (rows, price) = (Encoded::prepared(&prepared, self.inputs), prepared.price());
+        let mut entries = Vec::new();
+        if self.wants("original") {
+            entries.push(self.original(&prepared, &rows)?);
+        }
+        let mut best: Vec<Vec<Clue>> = vec![vec![]; rows.len()];
+        let mut seconds = 0.0;
+        for (name, fitted) in mappers {
+            let ask = if *name == "neural" { Ask::MostProbable(CLASSES) } else { Ask::OwnClass };
+            let (proposals, mapping) = self.timed(|| fitted.propose(self.models, &rows, &ask, price, name))?;
+            let (mut sets, certifying) = self.timed(|| prepared.certify(&proposals))?;
+            cheapest_first(&mut sets);
+            let all = mapping + certifying;
+            if self.wants(name) {
+                entries.push(Entry::of(name, &sets, all, Some(mapping)));
+            }
+            if *name == "neural" && self.wants("neural-refined") {
+                entries.push(self.refined(&sets, all)?);
+            }
+            if *name != "neural-same-class" {
+                seconds += all;
+                best.iter_mut().zip(sets).for_each(|(best, set)| best.extend(set.into_iter().take(1)));
+            }
+        }
+        if self.wants("best") {
+            cheapest_first(&mut best);
+            entries.push(Entry::of("best", &best, seconds, None));
+        }
+        for (name, lambda_x) in [("clue-1", 0.0), ("clue-2", self.search.objective.input.0)] {
+            if self.wants(name) {
+                entries.push(self.clue(name, lambda_x, observer)?);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The inputs as they are.
+    fn original(&self, prepared: &Prepared, rows: &Encoded) -> Result<Entry> {
+        let itself = |row| {
+            vec![Proposal { z: prepared.z(row).to_vec(), x: Some(rows.x(row).to_vec()), mapper: "original".into() }]
+        };
+        let proposals: Vec<Vec<Proposal>> = (0..rows.len()).map(itself).collect();
+        let (sets, seconds) = self.timed(|| prepared.certify(&proposals))?;
+        Ok(Entry::of("original", &sets, seconds, None))
+    }
+
+    /// A few steps of CLUE from the cheapest answers.
+    fn refined(&self, sets: &[Vec<Clue>], seconds: f64) -> Result<Entry> {
+        let search = Search { convergence: Convergence::all_steps(REFINING_STEPS), ..self.search.clone() };
+        let prepared = search.prepare(self.models, self.background, self.inputs)?;
+        let proposal = |clue: &Clue| Proposal { z: clue.z.clone(), x: None, mapper: "neural-refined".into() };
+        // A mapper that was fitted for some classes only has nothing to say of the others.
+        let start = |set: &Vec<Clue>| set.first().map(proposal).into_iter().collect();
+        let starts: Vec<Vec<Proposal>> = sets.iter().map(start).collect();
+        let (refined, more) = self.timed(|| prepared.refine(&starts, &mut Silent))?;
+        Ok(Entry::of("neural-refined", &refined, seconds + more, None))
+    }
+
+    /// CLUE with all its steps; its clues are judged by the same cost as all others.
+    fn clue(&self, name: &str, lambda_x: f32, observer: &mut dyn Observer) -> Result<Entry> {
+        let mut search = Search { convergence: Convergence::all_steps(CLUE_STEPS), ..self.search.clone() };
+        search.objective.input = Weighted(lambda_x, search.objective.input.1);
+        let prepared = search.prepare(self.models, self.background, self.inputs)?;
+        let start = |row| vec![Proposal { z: prepared.z(row).to_vec(), x: None, mapper: name.into() }];
+        let starts: Vec<Vec<Proposal>> = (0..prepared.len()).map(start).collect();
+        let begun = (self.clock)();
+        let sets = prepared.refine(&starts, observer)?;
+        let seconds = (self.clock)() - begun;
+        observer.finished(name, "searched");
+        Ok(Entry::of(name, &sets, seconds, None))
+    }
+
+    /// What some work returns, and the seconds that it takes: the middle one of a few tries.
+    fn timed<T>(&self, work: impl Fn() -> Result<T>) -> Result<(T, f64)> {
+        let try_once = || {
+            let begun = (self.clock)();
+            let result = work();
+            Ok((result?, (self.clock)() - begun))
+        };
+        let mut tries = (0..TIMES).map(|_| try_once()).collect::<Result<Vec<_>>>()?;
+        tries.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+        Ok(tries.swap_remove(TIMES / 2))
+    }
+}
+
+impl Entry {
+    fn of(method: &str, sets: &[Vec<Clue>], seconds: f64, mapping: Option<f64>) -> Self {
+        let clues: Vec<Option<Clue>> = sets.iter().map(|set| set.first().cloned()).collect();
+        let count = clues.iter().flatten().count().max(1) as f64;
+        Self {
+            method: method.into(),
+            clues,
+            seconds_each: seconds / count,
+            mapping_seconds_each: mapping.map(|seconds| seconds / count),
+        }
+    }
+}
+
+impl ComparedMethod {
+    /// Means over the inputs that the method serves; `inputs` says how many they are.
+    fn of(entry: &Entry, rows: &Encoded, task: &Task, lambda_x: f32) -> Self {
+        let clues: Vec<(usize, &Clue)> =
+            entry.clues.iter().enumerate().filter_map(|(row, clue)| Some((row, clue.as_ref()?))).collect();
+        let count = clues.len().max(1) as f64;
+        let uncertainty: Vec<f32> = clues.iter().map(|(_, clue)| clue.uncertainty.total).collect();
+        let distance: Vec<f32> = clues.iter().map(|(_, clue)| clue.distance.input).collect();
+        // The objective has the standard deviation of a regression in deviations of the target.
+        let unit = match task {
+            Task::Regression(scaling) => scaling.deviation as f32,
+            Task::Classification { .. } => 1.0,
+        };
+        let cost: Vec<f32> = uncertainty.iter().zip(&distance).map(|(h, d)| h / unit + lambda_x * d).collect();
+        let mean = |values: &[f32]| values.iter().map(|&value| f64::from(value)).sum::<f64>() / count;
+        let share =
+            |holds: &dyn Fn(&(usize, &Clue)) -> bool| clues.iter().filter(|clue| holds(clue)).count() as f64 / count;
+        let kept = |(row, clue): &(usize, &Clue)| clue.label == Label::Class(rows.class(*row));
+        Self {
+            method: entry.method.clone(),
+            inputs: clues.len(),
+            uncertainty: mean(&uncertainty),
+            distance: mean(&distance),
+            cost: mean(&cost),
+            class_kept: (!task.is_regression()).then(|| share(&kept)),
+            certain: share(&|(_, clue)| clue.accepted),
+            seconds_each: entry.seconds_each,
+            mapping_seconds_each: entry.mapping_seconds_each,
+            quantiles: Quantiles {
+                uncertainty: quantiles(&uncertainty),
+                distance: quantiles(&distance),
+                cost: quantiles(&cost),
+            },
+            values: [uncertainty, distance, cost],
+        }
+    }
+}
+
+fn quantiles(values: &[f32]) -> Vec<f32> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f32::total_cmp);
+    let at = |share: f64| sorted.get((share * sorted.len().saturating_sub(1) as f64).round() as usize).copied();
+    QUANTILES.into_iter().filter_map(at).collect()
+}

@@ -1,0 +1,202 @@
+//! Learning mappers for groups of uncertain inputs, and keeping them in the run.
+
+use super::Explainer;
+use crate::amortise::{Fitted, Limit, Members, Pair, Recipe, Scheme, Thresholds, Workshop};
+use crate::data::{Predicate, Samples};
+use crate::distance::Distance;
+use crate::error::{Error, Result};
+use crate::observer::Observer;
+use crate::search::{Background, Decoding, Search, Weighted};
+use crate::seed::Seed;
+use crate::uncertainty::Uncertainty;
+use serde::{Deserialize, Serialize};
+
+/// λ_x of the cost when nothing is said.
+const LAMBDA_X: f32 = 0.03;
+/// The share of a group's training rows that stays below the uncertain ones when nothing is said.
+const CERTAIN_SHARE: f64 = 0.95;
+
+/// What a counterfactual of a mapper costs, and when it is accepted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CostSettings {
+    /// Weight of the distance to the input in the cost H + λ_x d.
+    pub lambda_x: f32,
+    /// The distance between inputs.
+    pub distance: Distance,
+    /// A counterfactual is accepted below this uncertainty; the usual threshold where nothing is said.
+    pub threshold: Option<f32>,
+    /// Add to the input only what changes, instead of showing its reconstruction changed.
+    pub anchored: bool,
+}
+
+impl Default for CostSettings {
+    fn default() -> Self {
+        Self { lambda_x: LAMBDA_X, distance: Distance::L1, threshold: None, anchored: false }
+    }
+}
+
+/// Which groups mappers lead from and to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GroupSettings {
+    /// How classes are paired: each to itself when nothing is said.
+    pub scheme: Option<Scheme>,
+    /// Uncertain rows of this class only, by its name; `any` for all.
+    pub from: Option<String>,
+    /// Certain rows of this class only, by its name; `any` for all. The class of `from` when nothing is said.
+    pub to: Option<String>,
+    /// A group for each category of this feature of a table, or for each quarter of its values, of any class.
+    pub by: Option<String>,
+    /// Only uncertain rows of a table that satisfy this.
+    #[serde(rename = "where")]
+    pub condition: Option<String>,
+    /// Only certain rows of a table that satisfy this; what `where` says when nothing is said.
+    pub to_where: Option<String>,
+    /// Training rows above this are uncertain; what 95 % of the group stay below when nothing is said.
+    pub uncertain_above: Option<Limit>,
+    /// Training rows below this are certain; what clues are accepted below when nothing is said.
+    pub certain_below: Option<Limit>,
+}
+
+impl GroupSettings {
+    /// Everything as it is when nothing is said, but for the pairing.
+    pub fn of_scheme(scheme: Scheme) -> Self {
+        Self { scheme: Some(scheme), ..Self::default() }
+    }
+
+    /// A group for each part of a feature, and nothing else said.
+    pub fn of_feature(feature: &str) -> Self {
+        Self { by: Some(feature.into()), ..Self::default() }
+    }
+
+    /// The same thresholds, but for another pairing.
+    #[must_use]
+    pub fn paired(&self, scheme: Scheme) -> Self {
+        let Self { uncertain_above, certain_below, .. } = *self;
+        Self { uncertain_above, certain_below, ..Self::of_scheme(scheme) }
+    }
+
+    /// Whether nothing was said of who leads where.
+    pub fn pairs_are_default(&self) -> bool {
+        let texts = [&self.from, &self.to, &self.by, &self.condition, &self.to_where];
+        self.scheme.is_none() && texts.iter().all(|text| text.is_none())
+    }
+
+    /// Whether nothing was said at all.
+    pub fn are_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// When rows count as uncertain and as certain.
+    pub fn thresholds(&self, accepted_below: f32, kind: Uncertainty) -> Thresholds {
+        Thresholds {
+            uncertain_above: self.uncertain_above.unwrap_or(Limit::Quantile(CERTAIN_SHARE)),
+            certain_below: self.certain_below.unwrap_or(Limit::Value(accepted_below)),
+            kind,
+        }
+    }
+}
+
+impl Explainer {
+    /// The search that judges the counterfactuals of mappers; it takes no step of its own.
+    pub fn judging(&self, cost: &CostSettings) -> Result<Search> {
+        let mut search = Search::judging();
+        search.decoding = if cost.anchored { Decoding::Anchored } else { Decoding::Mean };
+        search.objective.input = Weighted(cost.lambda_x, cost.distance);
+        search.threshold = match cost.threshold {
+            Some(threshold) => threshold,
+            None => self.threshold(search.accept_by)?,
+        };
+        search.validate()?;
+        Ok(search)
+    }
+
+    /// The pairs of groups that are asked for.
+    pub fn pairs(&self, groups: &GroupSettings) -> Result<Vec<Pair>> {
+        let condition = |text: &Option<String>| -> Result<Option<Predicate>> {
+            text.as_deref().map(|text| Predicate::parse(text, self.known_schema()?)).transpose()
+        };
+        let (from_condition, to_condition) = (condition(&groups.condition)?, condition(&groups.to_where)?);
+        let to_condition = to_condition.or_else(|| from_condition.clone());
+        let class = |name: &Option<String>| match name.as_deref() {
+            None | Some("any") => Ok(None),
+            Some(name) => self.class_named(name).map(Some),
+        };
+        let mut pairs = match (&groups.by, &groups.from, &groups.to) {
+            (Some(feature), ..) => {
+                if groups.condition.is_some() || groups.to_where.is_some() {
+                    return Err(Error::setting("by", "makes its own conditions; leave out `where` and `to_where`"));
+                }
+                return self.parts_of(feature);
+            }
+            (None, None, None) => groups.scheme.unwrap_or_default().pairs(self.classes().len()),
+            (None, from, to) => {
+                let (start, end) = (class(from)?, class(to)?);
+                vec![Pair::of_classes(start, if to.is_some() { end } else { start })]
+            }
+        };
+        for pair in &mut pairs {
+            pair.from.condition.clone_from(&from_condition);
+            pair.to.condition.clone_from(&to_condition);
+        }
+        Ok(pairs)
+    }
+
+    /// Each part of a feature to itself.
+    fn parts_of(&self, feature: &str) -> Result<Vec<Pair>> {
+        let (schema, train): (_, &Samples) = (self.known_schema()?, &self.rows()?.train);
+        let rows: Vec<_> = (0..train.len()).map(|row| schema.decode_row(train.row(row))).collect();
+        let parts = Predicate::partition(feature, schema, &rows)
+            .map_err(|problem| Error::setting("by", problem.to_string()))?;
+        let members = |part| Members { class: None, condition: Some(part) };
+        Ok(parts.into_iter().map(|part| Pair { from: members(part.clone()), to: members(part) }).collect())
+    }
+
+    /// Fits a mapper of a kind for every pair of groups.
+    pub fn fit(
+        &self,
+        recipe: &Recipe,
+        pairs: &[Pair],
+        search: &Search,
+        thresholds: Thresholds,
+        seed: Seed,
+        observer: &mut dyn Observer,
+    ) -> Result<Fitted> {
+        // One network serves all classes, so it learns from all of them.
+        let classes = match recipe.method {
+            crate::amortise::Method::Neural => None,
+            _ => classes_of(pairs, self.classes().len()),
+        };
+        let rows = self.encoded(classes.as_deref(), observer)?;
+        let (models, background) = (self.unconstrained()?, self.plain_background(search)?);
+        let [train, validation] = &*rows;
+        Workshop::new(&models, search, &background, [train, validation], thresholds, seed).fit(recipe, pairs, observer)
+    }
+
+    /// What judging needs of the training rows: the distance alone.
+    pub(super) fn plain_background(&self, search: &Search) -> Result<Background> {
+        Ok(Background { metric: Some(self.metric(search.objective.input.1)?), ..Background::default() })
+    }
+
+    /// The saved mappers called `name`.
+    pub fn load(&self, name: &str) -> Result<Fitted> {
+        let run = self.opened()?;
+        Fitted::load(&run.folder.mappers(), name, &self.unconstrained()?, &run.hashes)
+    }
+
+    /// Saves mappers in the run under a name.
+    pub fn save(&self, fitted: &Fitted, name: &str) -> Result<()> {
+        let run = self.opened()?;
+        fitted.save(&run.folder.mappers(), name, &self.unconstrained()?, run.hashes.clone())
+    }
+}
+
+/// Training rows of which classes are needed, of so many; nothing if all are.
+fn classes_of(pairs: &[Pair], of: usize) -> Option<Vec<usize>> {
+    let sides = pairs.iter().flat_map(|pair| [pair.from.class, pair.to.class]);
+    let mut classes = sides.collect::<Option<Vec<usize>>>()?;
+    classes.sort_unstable();
+    classes.dedup();
+    (classes.len() < of).then_some(classes)
+}

@@ -1,0 +1,152 @@
+//! What a fitted mapper does to the uncertain rows of its group that it was not learned from.
+
+use super::Explainer;
+use crate::amortise::{Encoded, Fitting, GlobalChange, cheapest_first};
+use crate::audit::FeatureShift;
+use crate::error::Result;
+use crate::explanation::{Clue, Label};
+use crate::measure::{Outcome, Reach};
+use crate::search::{Inputs, Models, Prepared, Proposal, Search};
+use crate::seed::Seed;
+use serde::Serialize;
+
+/// Inputs that are shown beside a change.
+const EXAMPLES: usize = 6;
+
+/// What one mapper does to its group.
+#[derive(Clone, Debug, Serialize)]
+pub struct GlobalExplanation {
+    /// From whom to whom.
+    pub name: String,
+    /// Inputs above this uncertainty were taken.
+    pub uncertain_above: f32,
+    /// Means over these inputs; nothing when there are none.
+    pub reach: Option<Reach>,
+    /// What changes on average in a table, feature by feature.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<FeatureShift>,
+    /// The share that is certain when it is decoded without any change.
+    #[serde(skip)]
+    pub certain_unchanged: Option<f64>,
+    /// What changes on average, as encoded rows.
+    #[serde(skip)]
+    pub change: Option<GlobalChange>,
+    /// Some of the inputs, with what becomes of them.
+    #[serde(skip)]
+    pub examples: Vec<ChangedExample>,
+}
+
+/// One input and what becomes of it.
+#[derive(Clone, Debug)]
+pub struct ChangedExample {
+    /// The encoded input.
+    pub input: Vec<f32>,
+    /// What the generative model makes of it.
+    pub reconstruction: Vec<f32>,
+    /// The same after the change.
+    pub after: Vec<f32>,
+    /// Total uncertainty of the three.
+    pub uncertainty: [f32; 3],
+}
+
+impl Explainer {
+    /// What a mapper called `method` does to the uncertain rows of its group among `rows`.
+    pub fn global(
+        &self,
+        fitting: &Fitting,
+        method: &str,
+        rows: &Encoded,
+        search: &Search,
+        seed: Seed,
+    ) -> Result<GlobalExplanation> {
+        let (models, background) = (self.unconstrained()?, self.plain_background(search)?);
+        let kind = search.accept_by;
+        let amount = |row: usize| rows.predictions[row].uncertainty.get(kind);
+        let belongs =
+            |&row: &usize| amount(row) > fitting.uncertain_above && fitting.pair.from.hold(rows, row, models.schema);
+        let members: Vec<usize> =
+            crate::prediction::ranked(&rows.predictions, kind).into_iter().filter(belongs).collect();
+        let mut explanation = GlobalExplanation {
+            name: fitting.pair.name(self.classes()),
+            uncertain_above: fitting.uncertain_above,
+            reach: None,
+            changes: vec![],
+            certain_unchanged: None,
+            change: None,
+            examples: vec![],
+        };
+        if members.is_empty() {
+            return Ok(explanation);
+        }
+        let rows = rows.select(&members);
+        let inputs = Inputs::new(rows.x.clone(), rows.width)?;
+        let prepared = search.prepare(&models, &background, &inputs)?;
+        let rows = Encoded { classes: rows.classes, ..Encoded::prepared(&prepared, &inputs) };
+        let clues = cheapest(&models, &prepared, fitting, &rows, method)?;
+        let outcomes: Vec<Outcome> =
+            clues.iter().enumerate().map(|(row, clue)| outcome(fitting, &rows, row, clue)).collect();
+        explanation.reach = Reach::of(&outcomes, seed);
+        let codes: Vec<f32> = clues.iter().flat_map(|clue| clue.z.iter().copied()).collect();
+        let change = GlobalChange::of(&models, &rows, &codes)?;
+        let unchanged = unchanged(&prepared)?;
+        let certain = unchanged.iter().filter(|clue| clue.accepted).count();
+        explanation.certain_unchanged = Some(certain as f64 / unchanged.len() as f64);
+        if let Some(schema) = models.schema {
+            explanation.changes = FeatureShift::between(schema, &change.inputs, &change.changed_inputs());
+        }
+        explanation.change = Some(change);
+        explanation.examples = examples(&rows, &unchanged, &clues);
+        Ok(explanation)
+    }
+}
+
+/// The cheapest clue of each row.
+fn cheapest(
+    models: &Models,
+    prepared: &Prepared,
+    fitting: &Fitting,
+    rows: &Encoded,
+    method: &str,
+) -> Result<Vec<Clue>> {
+    let proposals = fitting.mapper.propose(models, rows, method, prepared.price())?;
+    let mut sets = prepared.certify(&proposals)?;
+    cheapest_first(&mut sets);
+    Ok(sets.into_iter().flat_map(|set| set.into_iter().take(1)).collect())
+}
+
+/// What each input is when its own code is decoded.
+fn unchanged(prepared: &Prepared) -> Result<Vec<Clue>> {
+    let nothing = |row: usize| vec![Proposal { z: prepared.z(row).to_vec(), x: None, mapper: String::new() }];
+    let sets = prepared.certify(&(0..prepared.len()).map(nothing).collect::<Vec<_>>())?;
+    Ok(sets.into_iter().flatten().collect())
+}
+
+/// Some inputs, evenly spread over all.
+fn examples(rows: &Encoded, unchanged: &[Clue], clues: &[Clue]) -> Vec<ChangedExample> {
+    let example = |row: usize| {
+        let (reconstruction, clue) = (&unchanged[row], &clues[row]);
+        let totals =
+            [rows.predictions[row].uncertainty.total, reconstruction.uncertainty.total, clue.uncertainty.total];
+        ChangedExample {
+            input: rows.x(row).to_vec(),
+            reconstruction: reconstruction.x.clone(),
+            after: clue.x.clone(),
+            uncertainty: totals,
+        }
+    };
+    (0..clues.len()).step_by(clues.len().div_ceil(EXAMPLES).max(1)).map(example).collect()
+}
+
+fn outcome(fitting: &Fitting, rows: &Encoded, row: usize, clue: &Clue) -> Outcome {
+    let asked = fitting.pair.to.class.unwrap_or_else(|| rows.class(row));
+    Outcome {
+        before: rows.predictions[row].uncertainty.total,
+        after: clue.uncertainty.total,
+        distance: clue.distance.input,
+        certain: clue.accepted,
+        class_kept: match clue.label {
+            Label::Class(label) => Some(label == asked),
+            Label::Value(_) => None,
+        },
+    }
+}

@@ -1,0 +1,318 @@
+//! An opened model with its data: the one thing that every door uses.
+//!
+//! An [`Explainer`] owns a predictor, a generative model of its inputs, what their columns mean, and the rows that they
+//! were made from, where these are known. It is opened from a run folder or put together from parts, may be shared
+//! between threads, and computes once, when it is first asked for, what many questions need: predictions, the threshold
+//! of acceptance, the distance, certain training points, what is plausible.
+//!
+//! ```text
+//! open, new ─► rank, measure ─► choose ─► explain ─┐
+//!                        └────► fit ─► apply, compare ┴─► audit
+//! ```
+
+mod apply;
+mod audit;
+mod choose;
+mod compare;
+mod explain;
+mod fit;
+mod global;
+mod measure;
+mod rows;
+mod set;
+
+pub use apply::{ApplySettings, BEST};
+pub use audit::{AuditSettings, Audited};
+pub use choose::{Ranked, Ranking, Selection};
+pub use compare::{CompareSettings, ComparedMethod, Comparison, Entry, METHODS, Quantiles};
+pub use fit::{CostSettings, GroupSettings};
+pub use global::{ChangedExample, GlobalExplanation};
+pub use rows::{Rows, Split};
+pub use set::{ExplanationSet, Extremes, SweepRow};
+
+use crate::data::{Constraints, DataDir, Dataset, Samples, Schema, Task};
+use crate::distance::{Distance, Metric};
+use crate::error::{Error, Result};
+use crate::model::store::run::{RunFolder, RunRecord};
+use crate::model::{Generative, Predictor};
+use crate::prediction::Prediction;
+use crate::search::{Background, Certain, Models, Plausible, Search};
+use crate::seed::Seed;
+use crate::uncertainty::Uncertainty;
+use rows::Source;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+/// An opened model with its data.
+pub struct Explainer {
+    predictor: Arc<dyn Predictor>,
+    generative: Option<Arc<dyn Generative>>,
+    schema: Option<Schema>,
+    /// The same without constraints, which mappers know nothing of.
+    unconstrained: Option<Schema>,
+    task: Task,
+    source: Source,
+    run: Option<OpenedRun>,
+    known: Known,
+}
+
+/// The folder that an explainer was opened from.
+#[derive(Clone, Debug)]
+pub struct OpenedRun {
+    /// Where it lies.
+    pub folder: RunFolder,
+    /// What `run.toml` says.
+    pub record: RunRecord,
+    /// SHA-256 of the files of both models.
+    pub hashes: BTreeMap<String, String>,
+}
+
+/// What was computed once.
+#[derive(Default)]
+struct Known {
+    rows: OnceLock<Rows>,
+    predictions: [OnceLock<Arc<Vec<Prediction>>>; 3],
+    some: OnceLock<Vec<Prediction>>,
+    metrics: Mutex<BTreeMap<&'static str, Metric>>,
+    plausible: Mutex<BTreeMap<u64, Plausible>>,
+    certain: Mutex<BTreeMap<(&'static str, u32), Certain>>,
+    encoded: OnceLock<Arc<[crate::amortise::Encoded; 2]>>,
+}
+
+impl Explainer {
+    /// Opens a run, checking every file; its data are read when they are first needed.
+    pub fn open(run: &Path, directory: &DataDir) -> Result<Self> {
+        let folder = RunFolder::at(run);
+        let record = folder.record()?;
+        if !folder.has_predictor() {
+            let problem = "has no predictor yet: its training did not end; go on with";
+            let path = run.display();
+            return Err(Error::data(format!("{path} {problem} `clue train … --out {path} --resume`")));
+        }
+        let schema = folder.schema()?;
+        let predictor = Arc::new(folder.predictor(&schema)?);
+        let generative: Option<Arc<dyn Generative>> = match folder.expects_generative()? {
+            true => Some(Arc::new(folder.generative(&schema)?)),
+            false => None,
+        };
+        let hashes = if generative.is_some() { folder.model_hashes()? } else { BTreeMap::new() };
+        let source = Source::Run(directory.clone());
+        let run = Some(OpenedRun { folder, record, hashes });
+        Ok(Self { generative, source, run, ..Self::of(predictor) }.with_schema(schema))
+    }
+
+    /// A classifier and a generative model of its inputs, of whose columns and rows nothing is known yet.
+    pub fn new(predictor: Arc<dyn Predictor>, generative: Arc<dyn Generative>) -> Self {
+        Self { generative: Some(generative), ..Self::of(predictor) }
+    }
+
+    fn of(predictor: Arc<dyn Predictor>) -> Self {
+        Self {
+            predictor,
+            generative: None,
+            schema: None,
+            unconstrained: None,
+            task: Task::Classification { classes: vec![] },
+            source: Source::Nothing,
+            run: None,
+            known: Known::default(),
+        }
+    }
+
+    /// The same with what is known of the columns, the target and the constraints.
+    #[must_use]
+    pub fn with_schema(mut self, schema: Schema) -> Self {
+        self.task = schema.target.task.clone();
+        self.unconstrained = Some(schema.without_constraints());
+        self.schema = Some(schema);
+        self
+    }
+
+    /// The same for a target that is not a class without name.
+    #[must_use]
+    pub fn with_task(mut self, task: Task) -> Self {
+        self.task = task;
+        self
+    }
+
+    /// The same with rows, and what their columns mean.
+    #[must_use]
+    pub fn with_rows(mut self, dataset: Dataset) -> Self {
+        let schema = dataset.schema.clone();
+        self.known.rows = OnceLock::from(Rows::from(dataset));
+        self.source = Source::Memory;
+        self.with_schema(schema)
+    }
+
+    /// The same under other constraints.
+    pub fn with_constraints(mut self, constraints: Constraints) -> Result<Self> {
+        let Some(schema) = &mut self.schema else {
+            let problem = "are for the features of a table, and nothing is known of the columns; give a schema";
+            return Err(Error::setting("constraints", problem));
+        };
+        schema.constraints = constraints;
+        schema.constraints.validate(schema)?;
+        Ok(self)
+    }
+
+    /// Both models with what is known of their columns.
+    pub fn models(&self) -> Result<Models<'_>> {
+        self.view(self.schema.as_ref())
+    }
+
+    /// The same without constraints: mappers know none.
+    pub fn unconstrained(&self) -> Result<Models<'_>> {
+        self.view(self.unconstrained.as_ref())
+    }
+
+    fn view<'a>(&'a self, schema: Option<&'a Schema>) -> Result<Models<'a>> {
+        let models = Models::new(self.generative()?, self.predictor.as_ref());
+        let models = schema.map_or(models, |schema| models.with_schema(schema));
+        Ok(models.with_task(&self.task))
+    }
+
+    /// The model whose uncertainty is explained.
+    pub fn predictor(&self) -> &dyn Predictor {
+        self.predictor.as_ref()
+    }
+
+    /// Whether there is a latent space to search in.
+    pub fn has_generative(&self) -> bool {
+        self.generative.is_some()
+    }
+
+    /// The model of its inputs.
+    pub fn generative(&self) -> Result<&dyn Generative> {
+        self.generative.as_deref().ok_or_else(|| {
+            let run = self.run.as_ref().map_or("the explainer".into(), |run| run.folder.path().display().to_string());
+            Error::data(format!("{run} has no generative model, so there is no latent space to search in; train one"))
+        })
+    }
+
+    /// What the columns mean, where that is known.
+    pub fn schema(&self) -> Option<&Schema> {
+        self.schema.as_ref()
+    }
+
+    /// What the columns mean, or the error that says that nobody knows.
+    pub fn known_schema(&self) -> Result<&Schema> {
+        self.schema().ok_or_else(|| Error::data("nothing is known of the columns; give a schema"))
+    }
+
+    /// What is predicted.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// The names of the classes; none for a regression.
+    pub fn classes(&self) -> &[String] {
+        self.task.classes()
+    }
+
+    /// The folder that it was opened from.
+    pub fn run(&self) -> Option<&OpenedRun> {
+        self.run.as_ref()
+    }
+
+    /// The folder that it was opened from, or the error that says that there is none.
+    pub fn opened(&self) -> Result<&OpenedRun> {
+        self.run().ok_or_else(|| Error::data("these models were put together in memory; save them in a run first"))
+    }
+
+    /// What training was seeded with.
+    pub fn training_seed(&self) -> Seed {
+        self.run.as_ref().map_or(Seed(0), |run| run.record.seed)
+    }
+
+    /// What the predictor says of every row of a split.
+    pub fn predictions(&self, split: Split) -> Result<Arc<Vec<Prediction>>> {
+        let place = &self.known.predictions[split as usize];
+        if let Some(predictions) = place.get() {
+            return Ok(predictions.clone());
+        }
+        let samples = self.samples(split)?;
+        let predictions = Arc::new(crate::prediction::predict(self.predictor(), &samples, &self.task)?);
+        Ok(place.get_or_init(|| predictions).clone())
+    }
+
+    /// What it says of some training rows, evenly spread over all.
+    fn some_predictions(&self) -> Result<&[Prediction]> {
+        if self.known.some.get().is_none() {
+            let some = crate::search::spread_predictions(self.predictor(), &self.rows()?.train, &self.task)?;
+            let _ = self.known.some.set(some);
+        }
+        Ok(self.known.some.get().expect("it was just set"))
+    }
+
+    /// Below which uncertainty of a kind a clue is accepted when nothing is said.
+    pub fn threshold(&self, kind: Uncertainty) -> Result<f32> {
+        Ok(crate::search::usual_threshold_among(self.some_predictions()?, &self.task, kind))
+    }
+
+    /// From which total uncertainty on the model is called unsure when nothing is said, and clues are accepted below
+    /// `accepted`.
+    pub fn unsure_above(&self, accepted: f32) -> Result<f32> {
+        match self.task.is_regression() {
+            true => Ok(crate::search::unsure_above(self.some_predictions()?, &self.task, accepted)),
+            false => Ok(crate::search::unsure_above(&[], &self.task, accepted)),
+        }
+    }
+
+    /// A distance between inputs, learned from training rows where it has to be.
+    pub fn metric(&self, kind: Distance) -> Result<Metric> {
+        if !kind.needs_data() {
+            return Metric::fit(kind, &[], 1, self.schema());
+        }
+        let mut metrics = held(&self.known.metrics);
+        if let Some(metric) = metrics.get(kind.name()) {
+            return Ok(metric.clone());
+        }
+        let Samples { x, width, .. } = &*self.rows()?.train;
+        let metric = Metric::fit(kind, x, *width, self.schema())?;
+        metrics.insert(kind.name(), metric.clone());
+        Ok(metric)
+    }
+
+    /// What is plausible among the training rows.
+    pub fn plausible(&self, seed: Seed) -> Result<Plausible> {
+        let mut known = held(&self.known.plausible);
+        if let Some(plausible) = known.get(&seed.0) {
+            return Ok(plausible.clone());
+        }
+        let train = &self.rows()?.train;
+        let plausible = Plausible::among(&self.models()?, &train.x, train.width, seed)?;
+        known.insert(seed.0, plausible.clone());
+        Ok(plausible)
+    }
+
+    /// Training rows about which the model is certain: whose uncertainty of a kind lies below `below`.
+    pub fn certain(&self, kind: Uncertainty, below: f32) -> Result<Certain> {
+        let mut known = held(&self.known.certain);
+        let key = (kind.name(), below.to_bits());
+        if let Some(certain) = known.get(&key) {
+            return Ok(certain.clone());
+        }
+        let certain = Certain::among(&self.models()?, self.rows()?.train.clone(), kind, below)?;
+        known.insert(key, certain.clone());
+        Ok(certain)
+    }
+
+    /// What a search may know of the training rows, as far as it asks for it and there are any.
+    pub fn background(&self, search: &Search, seed: Seed) -> Result<Background> {
+        let has_rows = !matches!(self.source, Source::Nothing);
+        Ok(Background {
+            metric: Some(self.metric(search.objective.input.1)?),
+            certain: match search.needs_certain() {
+                true => Some(self.certain(search.accept_by, search.threshold)?),
+                false => None,
+            },
+            plausible: if search.plausibility && has_rows { Some(self.plausible(seed)?) } else { None },
+        })
+    }
+}
+
+/// What is behind a lock; a thread that panicked has left it as it was.
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,218 @@
+//! The rows that a model was made from: their splits, and what the predictor says of those to learn from.
+
+use super::{Explainer, OpenedRun};
+use crate::amortise::Encoded;
+use crate::data::{self, DataDir, Dataset, Samples, Targets};
+use crate::error::{Error, Result};
+use crate::model::parameters::{Layout, Parameters};
+use crate::model::pipeline::validation_split;
+use crate::named;
+use crate::observer::{Observer, Shared};
+use crate::prediction::{Prediction, UncertaintyParts, predict_watched};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+named! {
+    "split", "a split of the rows";
+    /// The rows of a dataset to look at.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Split {
+        /// Rows that nothing was learned from.
+        #[default]
+        Test = "test",
+        /// Rows that training was watched on, and that settings are chosen on.
+        Validation = "validation",
+        /// Rows that the models learned from, the validation rows among them.
+        Train = "train",
+    }
+}
+
+/// Rows in memory; what is shared is not copied.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    /// What the data are called.
+    pub name: String,
+    /// Rows to learn from, the validation rows among them.
+    pub train: Arc<Samples>,
+    /// Rows that nothing was learned from.
+    pub test: Arc<Samples>,
+    /// The files that they came from, with their hashes.
+    pub sources: Vec<data::Source>,
+}
+
+impl From<Dataset> for Rows {
+    fn from(dataset: Dataset) -> Self {
+        let Dataset { name, train, test, sources, .. } = dataset;
+        Self { name, train: Arc::new(train), test: Arc::new(test), sources }
+    }
+}
+
+/// Where the rows of an explainer come from.
+pub(super) enum Source {
+    /// There are none.
+    Nothing,
+    /// They were given.
+    Memory,
+    /// They are read when they are first needed.
+    Run(DataDir),
+}
+
+impl OpenedRun {
+    /// Of the training rows, the share that settings are chosen on.
+    pub fn validation_share(&self) -> f64 {
+        self.record.plan.as_ref().map_or(0.0, |plan| plan.validation_share)
+    }
+
+    /// Refuses data that changed since the run was made.
+    fn check(&self, dataset: &Dataset) -> Result<()> {
+        let path = self.folder.path().display();
+        let sources = &self.record.sources;
+        if !sources.is_empty() && sources.len() != dataset.sources.len() {
+            let (then, now) = (sources.len(), dataset.sources.len());
+            return Err(Error::data(format!(
+                "{path} was made from {then} files, and now there are {now}; train again"
+            )));
+        }
+        for (then, now) in sources.iter().zip(&dataset.sources) {
+            if then.sha256 != now.sha256 {
+                return Err(Error::data(format!(
+                    "{} has changed since {path} was made (SHA-256 {}, then {}); restore it or train again",
+                    now.file, now.sha256, then.sha256
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Explainer {
+    /// The rows, read and checked against the hashes in `run.toml` when they are first asked for.
+    pub fn rows(&self) -> Result<&Rows> {
+        if self.known.rows.get().is_none() {
+            let (Source::Run(directory), Some(run)) = (&self.source, &self.run) else {
+                return Err(Error::data("no rows were given, and this looks at some; give training rows"));
+            };
+            let dataset = data::load(&run.record.dataset, self.schema(), directory)?;
+            run.check(&dataset)?;
+            let _ = self.known.rows.set(Rows::from(dataset));
+        }
+        Ok(self.known.rows.get().expect("it was just set"))
+    }
+
+    /// The rows of a split.
+    pub fn samples(&self, split: Split) -> Result<Arc<Samples>> {
+        let rows = self.rows()?;
+        let samples = match split {
+            Split::Test => rows.test.clone(),
+            Split::Train => rows.train.clone(),
+            Split::Validation => Arc::new(self.learning_rows()?.1),
+        };
+        if samples.is_empty() {
+            let path = self.run.as_ref().map_or(rows.name.clone(), |run| run.folder.path().display().to_string());
+            return Err(Error::data(format!("{path} has no {split} rows")));
+        }
+        Ok(samples)
+    }
+
+    /// Rows to learn from, and rows to choose settings on.
+    fn learning_rows(&self) -> Result<(Samples, Samples)> {
+        let share = self.run.as_ref().map_or(0.0, OpenedRun::validation_share);
+        validation_split(&self.rows()?.train, share, self.training_seed())
+    }
+
+    /// Rows to learn from and rows to choose settings on as mappers see them, of these classes or of all.
+    ///
+    /// What the predictor says of all rows is kept in the run, since it takes long to ask.
+    pub fn encoded(&self, classes: Option<&[usize]>, observer: &mut dyn Observer) -> Result<Arc<[Encoded; 2]>> {
+        if let (Some(encoded), None) = (self.known.encoded.get(), classes) {
+            return Ok(encoded.clone());
+        }
+        let (train, validation) = self.learning_rows()?;
+        // Weights made elsewhere may come without a validation split; then settings are chosen on the rows themselves.
+        let validation = if validation.is_empty() { train.clone() } else { validation };
+        let split = [train, validation];
+        let wanted = split.each_ref().map(|samples| rows_of(samples, classes));
+        let kept = match self.kept_predictions(&split) {
+            Some(kept) => Some(kept),
+            None if classes.is_none() => Some(self.ask_and_keep(&split, observer)?),
+            None => None,
+        };
+        let models = self.unconstrained()?;
+        let encode = |place: usize| -> Result<Encoded> {
+            let (samples, rows) = (split[place].select(&wanted[place]), &wanted[place]);
+            match &kept {
+                Some(kept) => {
+                    let predictions = rows.iter().map(|&row| kept[place][row].clone()).collect();
+                    Encoded::with_predictions(&models, samples, predictions)
+                }
+                None => Encoded::of(&models, samples),
+            }
+        };
+        let encoded = Arc::new([encode(0)?, encode(1)?]);
+        match classes {
+            Some(_) => Ok(encoded),
+            None => Ok(self.known.encoded.get_or_init(|| encoded).clone()),
+        }
+    }
+
+    /// Predictions of both parts of the training rows, if they were kept.
+    fn kept_predictions(&self, split: &[Samples; 2]) -> Option<[Vec<Prediction>; 2]> {
+        let run = self.run.as_ref()?;
+        let (layout, key) = self.place_of_predictions(split).ok()?;
+        let outputs = layout.entries()[0].shape[1];
+        let means = layout.entries()[0].len();
+        let kept = run.folder.predictions(layout, &key)?;
+        let (means, amounts) = kept.values.split_at(means);
+        let row = |(mean, amounts): (&[f32], &[f32])| Prediction {
+            mean: mean.to_vec(),
+            uncertainty: UncertaintyParts { total: amounts[0], aleatoric: amounts[1], epistemic: amounts[2] },
+        };
+        let mut all: Vec<Prediction> = means.chunks_exact(outputs).zip(amounts.chunks_exact(3)).map(row).collect();
+        let of_validation = all.split_off(split[0].len());
+        Some([all, of_validation])
+    }
+
+    fn ask_and_keep(&self, split: &[Samples; 2], observer: &mut dyn Observer) -> Result<[Vec<Prediction>; 2]> {
+        let count = split[0].len() + split[1].len();
+        let what = format!("predictions of {count} training rows");
+        let watched = Shared::new(observer, "predicting", count as u64);
+        let done = |rows: usize| watched.add(rows as u64, f64::NAN);
+        let ask = |samples: &Samples| predict_watched(self.predictor(), samples, &self.task, &done);
+        let answers = [ask(&split[0])?, ask(&split[1])?];
+        drop(watched);
+        let Some(run) = &self.run else { return Ok(answers) };
+        let (layout, key) = self.place_of_predictions(split)?;
+        let means = answers.iter().flatten().flat_map(|prediction| prediction.mean.iter().copied());
+        let amounts = answers.iter().flatten().map(|prediction| prediction.uncertainty);
+        let numbers = means.chain(amounts.flat_map(|amounts| [amounts.total, amounts.aleatoric, amounts.epistemic]));
+        let parameters = Parameters::new(Arc::new(layout), numbers.collect())?;
+        match run.folder.write_predictions(&parameters, &key) {
+            Ok(()) => observer.finished(&what, "made, and kept in the run"),
+            Err(error) => observer.finished(&what, &format!("made, but not kept for the next time: {error}")),
+        }
+        Ok(answers)
+    }
+
+    /// The arrays that predictions are kept in, and what they depend on.
+    fn place_of_predictions(&self, split: &[Samples; 2]) -> Result<(Layout, String)> {
+        let outputs = if self.task.is_regression() { 1 } else { self.classes().len() };
+        let count = split[0].len() + split[1].len();
+        let mut layout = Layout::default();
+        layout.push("mean", &[count, outputs]);
+        layout.push("uncertainty", &[count, 3]);
+        let sources: Vec<&str> = self.rows()?.sources.iter().map(|source| source.sha256.as_str()).collect();
+        // Seed and size say which rows the validation split holds.
+        let (seed, validation) = (self.training_seed().0, split[1].len());
+        Ok((layout, format!("{seed} {validation} {}", sources.join(" "))))
+    }
+}
+
+/// The rows of these classes, or all.
+fn rows_of(samples: &Samples, classes: Option<&[usize]>) -> Vec<usize> {
+    match (&samples.y, classes) {
+        (Targets::Classes(labels), Some(classes)) => {
+            (0..labels.len()).filter(|&row| classes.contains(&(labels[row] as usize))).collect()
+        }
+        _ => (0..samples.len()).collect(),
+    }
+}

@@ -1,0 +1,452 @@
+//! A search as a flat table of settings: the same names in TOML, in JSON, on the command line and as keyword arguments.
+//!
+//! ```toml
+//! delta = "auto"
+//! count = 10
+//! lambda_x = 0.03
+//! diversity = "dpp=1"
+//! anchored = true
+//! ```
+//!
+//! What is not said is what the method's recipe says. A [`Search`] is written as all of its settings, and read from them.
+
+use super::{
+    Convergence, Decoding, Delta, DiversityTerm, InitScheme, LatentBall, Order, Search, SubSearches,
+    UncertaintyWeights, Weighted,
+};
+use crate::distance::Distance;
+use crate::diversity::{Diversity, Space};
+use crate::error::{Error, Result};
+use crate::named;
+use crate::uncertainty::Uncertainty;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Clues for each input of δ-CLUE and ∇-CLUE when nothing is said.
+const COUNT: usize = 10;
+/// λ_D of ∇-CLUE when nothing is said.
+const DIVERSITY_WEIGHT: f32 = 1.0;
+/// Starts around each of the best clues, and how far around them, when nothing is said.
+const SUB_COUNT: usize = 5;
+const SUB_RADIUS: f32 = 0.5;
+
+named! {
+    "method", "a method";
+    /// The methods that search.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum SearchMethod {
+        /// One search from the input, without a ball.
+        #[default]
+        Clue = "clue",
+        /// δ-CLUE: many searches within a ball.
+        Delta = "delta",
+        /// ∇-CLUE: many searches within a ball, held apart.
+        Nabla = "nabla",
+    }
+}
+
+impl SearchMethod {
+    /// What people call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Clue => "CLUE",
+            Self::Delta => "δ-CLUE",
+            Self::Nabla => "∇-CLUE",
+        }
+    }
+}
+
+/// A class by its name, or by its position.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ClassName {
+    /// Its position in the list of classes.
+    Position(usize),
+    /// Its name.
+    Name(String),
+}
+
+impl ClassName {
+    /// Its position among classes of these names; names come first, since a class may be called by a number.
+    pub fn position(&self, classes: &[String]) -> Result<usize> {
+        let name = match self {
+            Self::Name(name) => name.clone(),
+            Self::Position(place) if *place < classes.len() || classes.is_empty() => return Ok(*place),
+            Self::Position(place) => place.to_string(),
+        };
+        classes.iter().position(|class| *class == name).ok_or_else(|| {
+            let known = if classes.is_empty() { "there are none".into() } else { classes.join(", ") };
+            Error::setting("towards", format!("there is no class `{name}`; the classes are {known}"))
+        })
+    }
+}
+
+/// The settings of a search; what is not said is what the method's recipe says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SearchSettings {
+    /// The radius of the latent ball.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<Delta>,
+    /// How far from the input searches start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub radius: Option<f32>,
+    /// Clues for each input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
+    /// Where searches start; several schemes share the clues.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub init: Vec<InitScheme>,
+    /// Only the paths that lead to these classes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub towards: Vec<ClassName>,
+    /// Moves each start by up to this much in a random direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<f32>,
+    /// Spreads the starts by so many steps of ascent on the diversity first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread_starts: Option<usize>,
+    /// What to reduce: `total`, `aleatoric` or `epistemic`; several with weights as `epistemic=1`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uncertainty: Vec<String>,
+    /// Weight of the distance to the input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda_x: Option<f32>,
+    /// The distance between inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<Distance>,
+    /// Weight of the distance between predictions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda_y: Option<f32>,
+    /// Weight of the latent distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda_z: Option<f32>,
+    /// Weight of −log p(z), which avoids unlikely codes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda_p: Option<f32>,
+    /// What holds the clues of ∇-CLUE apart, as `name=weight`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diversity: Option<String>,
+    /// The space that the diversity is measured in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub space: Option<Space>,
+    /// ∇-CLUE one clue after another, each diverse from those before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sequential: bool,
+    /// ∇-CLUE one clue after another, each pushed away from those before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub penalty: bool,
+    /// Steps of Adam at the most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<usize>,
+    /// How long each step of Adam is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learning_rate: Option<f32>,
+    /// Take all steps, even when the objective no longer improves.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub all_steps: bool,
+    /// Steps without an improvement after which a search has converged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patience: Option<usize>,
+    /// An improvement by less than this share of the objective is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relative: Option<f32>,
+    /// An improvement by less than this is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub absolute: Option<f32>,
+    /// A clue is accepted below this uncertainty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f32>,
+    /// The kind of uncertainty that the threshold is for; the one with the greatest weight when nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accept_by: Option<Uncertainty>,
+    /// Add to the input only what changes, instead of showing its reconstruction changed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub anchored: bool,
+    /// Search again around so many of the best clues of each input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sub_searches: Option<usize>,
+    /// Starts around each of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sub_count: Option<usize>,
+    /// How far around them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sub_radius: Option<f32>,
+}
+
+impl SearchSettings {
+    /// The search that these settings make of a method, for a model with classes of these names; without a threshold of
+    /// its own it has that of the recipe.
+    pub fn search(&self, method: SearchMethod, classes: &[String]) -> Result<Search> {
+        self.check_method(method)?;
+        let delta = self.delta.unwrap_or(match method {
+            SearchMethod::Clue => Delta::Fixed(LatentBall::UNBOUNDED),
+            SearchMethod::Delta | SearchMethod::Nabla => Delta::Auto,
+        });
+        let recipe = match method {
+            SearchMethod::Clue => Search { delta, ..Search::clue() },
+            SearchMethod::Delta => Search::delta_clue(delta, COUNT),
+            SearchMethod::Nabla => Search::nabla_clue(
+                delta,
+                COUNT,
+                self.diversity_term()?.unwrap_or(Weighted(DIVERSITY_WEIGHT, DiversityTerm::default())),
+            ),
+        };
+        let mut search = self.over(recipe, classes)?;
+        // Without ∇-CLUE a diversity only spreads the starts.
+        let spreads = self.diversity_term()?.map(|Weighted(_, term)| Weighted(0.0, term));
+        search.objective.diversity = search.objective.diversity.or(spreads);
+        self.check_starts(&search)?;
+        Ok(search)
+    }
+
+    /// A recipe with what these settings say otherwise.
+    fn over(&self, recipe: Search, classes: &[String]) -> Result<Search> {
+        let mut search = recipe;
+        let steps = self.steps.unwrap_or(search.convergence.max_steps);
+        search.convergence = match self.all_steps {
+            true => Convergence::all_steps(steps),
+            false => Convergence { max_steps: steps, ..search.convergence },
+        };
+        let Convergence { patience, relative, absolute, .. } = &mut search.convergence;
+        set(patience, self.patience);
+        set(relative, self.relative);
+        set(absolute, self.absolute);
+        set(&mut search.count, self.count);
+        if !self.init.is_empty() {
+            search.starts.schemes.clone_from(&self.init);
+        }
+        search.starts.radius = self.radius.or(search.starts.radius);
+        set(&mut search.starts.jitter, self.jitter);
+        set(&mut search.starts.spread, self.spread_starts);
+        search.starts.classes =
+            self.towards.iter().map(|class| class.position(classes)).collect::<Result<Vec<usize>>>()?;
+        search.order = match (self.sequential, self.penalty) {
+            (true, _) => Order::Sequential,
+            (_, true) => Order::Penalty,
+            _ => Order::Simultaneous,
+        };
+        search.decoding = if self.anchored { Decoding::Anchored } else { Decoding::Mean };
+        set(&mut search.learning_rate, self.learning_rate);
+        set(&mut search.threshold, self.threshold);
+        search.sub_searches = self.sub_searches.map(|best| SubSearches {
+            best,
+            each: self.sub_count.unwrap_or(SUB_COUNT),
+            radius: self.sub_radius.unwrap_or(SUB_RADIUS),
+        });
+        let terms = &mut search.objective;
+        set(&mut terms.input.0, self.lambda_x);
+        set(&mut terms.input.1, self.distance);
+        set(&mut terms.prediction, self.lambda_y);
+        set(&mut terms.latent, self.lambda_z);
+        set(&mut terms.prior, self.lambda_p);
+        if !self.uncertainty.is_empty() {
+            (terms.uncertainty, search.accept_by) = self.weights()?;
+        }
+        set(&mut search.accept_by, self.accept_by);
+        Ok(search)
+    }
+
+    /// Refuses what a method does not do.
+    fn check_method(&self, method: SearchMethod) -> Result<()> {
+        if method == SearchMethod::Nabla {
+            return Ok(());
+        }
+        if (self.diversity.is_some() || self.space.is_some()) && self.spread_starts.unwrap_or(0) == 0 {
+            let problem =
+                "only the method `nabla` holds clues apart; choose it, give `spread_starts`, or leave this out";
+            return Err(Error::setting("diversity", problem));
+        }
+        for (given, key) in [(self.sequential, "sequential"), (self.penalty, "penalty")] {
+            if given {
+                let problem = "only the method `nabla` searches one clue after another; choose it";
+                return Err(Error::setting(key, problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses settings that would do nothing.
+    fn check_starts(&self, search: &Search) -> Result<()> {
+        let paths = [InitScheme::NearestPath, InitScheme::ClassPath];
+        if !self.towards.is_empty() && !search.starts.schemes.iter().any(|scheme| paths.contains(scheme)) {
+            let problem = "is for starts (`init`) on nearest-path and class-path, which lead to classes; add one";
+            return Err(Error::setting("towards", problem));
+        }
+        let unbounded = search.delta == Delta::Fixed(LatentBall::UNBOUNDED);
+        let reach = search.starts.radius.or(if unbounded { Some(0.0) } else { None });
+        let still = reach.is_some_and(|reach| reach <= 0.0) && search.starts.jitter <= 0.0;
+        if still && (search.count > 1 || !self.init.is_empty()) {
+            let remedy = "give one, or choose the method `delta` with a `delta`";
+            let problem = format!("is 0, so every search would start at the input itself; {remedy}");
+            return Err(Error::setting("radius", problem));
+        }
+        Ok(())
+    }
+
+    /// `name=weight`, or a name alone.
+    fn diversity_term(&self) -> Result<Option<Weighted<DiversityTerm>>> {
+        let Some(text) = &self.diversity else {
+            let term = |space| Weighted(DIVERSITY_WEIGHT, DiversityTerm { metric: Diversity::Dpp, space });
+            return Ok(self.space.map(term));
+        };
+        let (name, weight) = named_weight("diversity", text, DIVERSITY_WEIGHT)?;
+        let metric: Diversity = name.parse()?;
+        Ok(Some(Weighted(weight, DiversityTerm { metric, space: self.space.unwrap_or(metric.default_space()) })))
+    }
+
+    /// The weights, and the kind that clues are accepted by: the one with the greatest weight.
+    fn weights(&self) -> Result<(UncertaintyWeights, Uncertainty)> {
+        let mut weights = UncertaintyWeights { total: 0.0, aleatoric: 0.0, epistemic: 0.0 };
+        let mut heaviest = (f32::NEG_INFINITY, Uncertainty::Total);
+        for text in &self.uncertainty {
+            let (name, weight) = named_weight("uncertainty", text, 1.0)?;
+            let kind: Uncertainty = name.parse()?;
+            *weights.get_mut(kind) = weight;
+            if weight > heaviest.0 {
+                heaviest = (weight, kind);
+            }
+        }
+        Ok((weights, heaviest.1))
+    }
+}
+
+fn set<T: Clone>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}
+
+fn named_weight<'a>(key: &str, text: &'a str, default: f32) -> Result<(&'a str, f32)> {
+    match text.split_once('=') {
+        None => Ok((text, default)),
+        Some((name, weight)) => match weight.parse() {
+            Ok(weight) => Ok((name, weight)),
+            Err(_) => Err(Error::setting(key, format!("`{weight}` is not a weight; write {name}=1.5"))),
+        },
+    }
+}
+
+impl From<&Search> for SearchSettings {
+    /// Every setting of a search.
+    fn from(search: &Search) -> Self {
+        let Search { objective, starts, convergence, .. } = search;
+        let UncertaintyWeights { total, aleatoric, epistemic } = objective.uncertainty;
+        let kinds =
+            [(total, Uncertainty::Total), (aleatoric, Uncertainty::Aleatoric), (epistemic, Uncertainty::Epistemic)];
+        let all_steps = Convergence::all_steps(convergence.max_steps) == *convergence;
+        let given = |value| (!all_steps).then_some(value);
+        Self {
+            delta: Some(search.delta),
+            radius: starts.radius,
+            count: Some(search.count),
+            init: starts.schemes.clone(),
+            towards: starts.classes.iter().map(|&class| ClassName::Position(class)).collect(),
+            jitter: Some(starts.jitter),
+            spread_starts: Some(starts.spread),
+            uncertainty: kinds
+                .iter()
+                .filter(|(weight, _)| *weight > 0.0)
+                .map(|(weight, kind)| format!("{kind}={weight}"))
+                .collect(),
+            lambda_x: Some(objective.input.0),
+            distance: Some(objective.input.1),
+            lambda_y: Some(objective.prediction),
+            lambda_z: Some(objective.latent),
+            lambda_p: Some(objective.prior),
+            diversity: objective.diversity.map(|Weighted(weight, term)| format!("{}={weight}", term.metric)),
+            space: objective.diversity.map(|Weighted(_, term)| term.space),
+            sequential: search.order == Order::Sequential,
+            penalty: search.order == Order::Penalty,
+            steps: Some(convergence.max_steps),
+            learning_rate: Some(search.learning_rate),
+            all_steps,
+            patience: (!all_steps).then_some(convergence.patience),
+            relative: given(convergence.relative),
+            absolute: given(convergence.absolute),
+            threshold: Some(search.threshold),
+            accept_by: Some(search.accept_by),
+            anchored: search.decoding == Decoding::Anchored,
+            sub_searches: search.sub_searches.map(|sub| sub.best),
+            sub_count: search.sub_searches.map(|sub| sub.each),
+            sub_radius: search.sub_searches.map(|sub| sub.radius),
+        }
+    }
+}
+
+impl Serialize for Search {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        SearchSettings::from(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Search {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let settings = SearchSettings::deserialize(deserializer)?;
+        let read = || -> Result<Self> {
+            let mut search = settings.over(Self::clue(), &[])?;
+            set(&mut search.delta, settings.delta);
+            search.objective.diversity = settings.diversity_term()?;
+            search.starts.radius = settings.radius;
+            Ok(search)
+        };
+        read().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_search_that_is_written_reads_back() {
+        let term = DiversityTerm { metric: Diversity::AveragePairwiseDistance, space: Space::X };
+        let delta = Delta::Fixed(LatentBall::new(3.5).unwrap());
+        let mut odd = Search::nabla_clue(Delta::Wider(4), 7, Weighted(2.5, term));
+        odd.objective.uncertainty = UncertaintyWeights { total: 0.0, aleatoric: 0.5, epistemic: 1.5 };
+        odd.accept_by = Uncertainty::Epistemic;
+        odd.order = Order::Penalty;
+        odd.starts.classes = vec![1, 0];
+        odd.starts.schemes = vec![InitScheme::ClassPath, InitScheme::UniformBall];
+        (odd.starts.jitter, odd.starts.spread, odd.starts.radius) = (0.1, 3, Some(2.0));
+        odd.sub_searches = Some(SubSearches { best: 2, each: 3, radius: 0.25 });
+        odd.convergence = Convergence { max_steps: 50, relative: 0.1, absolute: 0.2, patience: 4 };
+        odd.decoding = Decoding::Anchored;
+        let steps = Search { convergence: Convergence::all_steps(20), ..Search::delta_clue(Delta::Auto, 5) };
+        for search in [Search::clue(), Search::judging(), Search::delta_clue(delta, 10), odd, steps] {
+            let json = serde_json::to_string(&search).unwrap();
+            assert_eq!(serde_json::from_str::<Search>(&json).unwrap(), search, "{json}");
+            let text = toml::to_string(&search).unwrap();
+            assert_eq!(toml::from_str::<Search>(&text).unwrap(), search, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_recipe_fills_in_what_is_not_said() {
+        let settings: SearchSettings = toml::from_str("lambda_x = 0.03\nanchored = true").unwrap();
+        let search = settings.search(SearchMethod::Nabla, &[]).unwrap();
+        assert_eq!((search.count, search.objective.input.0, search.delta), (COUNT, 0.03, Delta::Auto));
+        assert_eq!(search.objective.diversity.map(|term| term.0), Some(DIVERSITY_WEIGHT));
+        assert_eq!(SearchSettings::default().search(SearchMethod::Clue, &[]).unwrap(), Search::clue());
+    }
+
+    #[test]
+    fn what_a_method_does_not_do_is_refused_under_its_key() {
+        let refused = |text: &str, method| {
+            let settings: SearchSettings = toml::from_str(text).unwrap();
+            settings.search(method, &["a".into(), "b".into()]).unwrap_err().to_string()
+        };
+        assert!(refused("diversity = \"dpp=1\"", SearchMethod::Clue).contains("`diversity`"));
+        assert!(refused("sequential = true", SearchMethod::Delta).contains("`sequential`"));
+        assert!(refused("towards = [\"c\"]\ninit = [\"class-path\"]", SearchMethod::Delta).contains("`towards`"));
+        assert!(refused("count = 3", SearchMethod::Clue).contains("`radius`"));
+        assert!(toml::from_str::<SearchSettings>("radios = 1").unwrap_err().to_string().contains("radios"));
+    }
+
+    #[test]
+    fn a_class_may_be_called_by_a_number() {
+        let classes = ["7".to_owned(), "1".to_owned()];
+        assert_eq!(ClassName::Name("1".into()).position(&classes).unwrap(), 1);
+        assert_eq!(ClassName::Position(0).position(&classes).unwrap(), 0);
+        assert_eq!(ClassName::Position(7).position(&classes).unwrap(), 0);
+    }
+}
