@@ -316,7 +316,7 @@ fn what_cannot_be_done_ends_in_one_clear_error() {
         (moons, &["--towards", "upper"], "is for --init nearest-path and class-path"),
         (moons, &["--delta", "inf", "--init", "uniform-ball"], "every search would start at the input itself"),
         (moons, &["--init", "spiral"], "`spiral` is not a scheme of starts; choose one of random-radius"),
-        (moons, &["--uncertainty", "none"], "choose total, aleatoric or epistemic"),
+        (moons, &["--uncertainty", "none"], "choose one of total, aleatoric, epistemic"),
         (moons, &["--lambda-x", "-1"], "setting `lambda-x`: a weight must be 0 or a positive number, got -1"),
         (moons, &["--threshold", "nan"], "setting `threshold`: must be a positive number, got NaN"),
         (moons, &["--distance", "l3"], "`l3` is not a distance; choose one of l1"),

@@ -311,3 +311,12 @@ fn symbols_look_like_the_published_ones() {
         }
     }
 }
+
+#[test]
+fn a_set_reads_back_from_its_only_name() {
+    for set in Set::ALL {
+        assert_eq!(set.name().parse::<Set>().unwrap(), set);
+        assert_eq!(serde_json::to_value(set).unwrap(), set.name());
+        assert_eq!(serde_json::from_value::<Set>(set.name().into()).unwrap(), set);
+    }
+}
