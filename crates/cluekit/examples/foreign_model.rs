@@ -1,7 +1,7 @@
 //! A model that brings its own gradient, in plain numbers: value and pull-back, and every search works on it.
 //!
 //! The data lie on the curve x = (z, z²), and two logistic classifiers disagree about where the classes part.
-//! `cargo run --release --workspace --example foreign_model`
+//! `cargo run --release -p cluekit --example foreign_model`
 
 use cluekit::model::foreign::{Answer, AnsweringGenerative, AnsweringPredictor, Foreign};
 use cluekit::observer::Silent;

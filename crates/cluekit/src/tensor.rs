@@ -210,8 +210,9 @@ pub fn doubling_convolution(x: Tensor<4>, weight: Tensor<4>, bias: Tensor<1>, si
 }
 
 #[cfg(test)]
-#[allow(clippy::float_cmp, reason = "small whole numbers are exact")]
 mod tests {
+    #![allow(clippy::float_cmp, reason = "small whole numbers are exact")]
+
     use super::*;
 
     /// y = x², computed outside of the graph.

@@ -37,7 +37,7 @@ use cluekit::search::{
     Background, Certain, Convergence, Decoding, Delta, DiversityTerm, InitScheme, Inputs, LatentBall, Models,
     Objective, Order, Plausible, Search, Starts, SubSearches, UncertaintyWeights, Weighted,
 };
-use cluekit::tensor::{Tensor, log_softmax, softplus, tensor, values};
+use cluekit::tensor::{Tensor, gradients, leaf, log_softmax, softplus, tensor, values};
 use cluekit::uncertainty::Uncertainty;
 use cluekit::{Error, Result, Seed};
 use measures::*;
