@@ -183,7 +183,7 @@ fn background(world: &World, models: &Models) -> Background {
 struct Spoken<M>(M);
 
 impl AnsweringGenerative for Spoken<Curved> {
-    fn latent(&self) -> usize {
+    fn latent_dim(&self) -> usize {
         LATENT
     }
 
