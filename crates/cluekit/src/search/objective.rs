@@ -143,11 +143,6 @@ impl Objective {
         }
     }
 
-    /// Whether anything but the uncertainty of a single candidate has a weight.
-    pub(super) fn has_distances(&self) -> bool {
-        [self.input.0, self.prediction, self.latent, self.prior].iter().any(|weight| *weight > 0.0)
-    }
-
     /// The diversity that couples candidates, if it has a weight.
     pub fn coupling(&self) -> Option<Weighted<DiversityTerm>> {
         self.diversity.filter(|term| term.0 > 0.0)
