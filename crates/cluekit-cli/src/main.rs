@@ -4,10 +4,12 @@ mod choice;
 mod cmd;
 mod config;
 mod progress;
+mod remedy;
 mod stop;
 mod table;
 
 use clap::{Parser, Subcommand};
+use cluekit::error::ErrorKind;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
@@ -105,17 +107,19 @@ fn fail(problem: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS; // `clue … | head` has seen enough.
     }
     // If stderr is gone too, there is nobody left to tell.
-    let _ = writeln!(std::io::stderr(), "clue: {problem:#}");
-    let usage = problem.chain().any(|cause| {
-        use cluekit::Error::{NotDifferentiable, Setting};
-        matches!(cause.downcast_ref(), Some(Setting { .. } | NotDifferentiable { .. }))
-    });
-    if usage { ExitCode::from(2) } else { ExitCode::FAILURE }
+    let _ = writeln!(std::io::stderr(), "clue: {}", remedy::chain(problem));
+    let usage = [ErrorKind::Usage, ErrorKind::ConstraintsImpossible];
+    if kinds(problem).any(|kind| usage.contains(&kind)) { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
+/// What sort of problems the library found.
+fn kinds(problem: &anyhow::Error) -> impl Iterator<Item = ErrorKind> {
+    problem.chain().filter_map(|cause| cause.downcast_ref().map(cluekit::Error::kind))
 }
 
 /// Whether the work ended because it was told to.
 fn is_stopped(problem: &anyhow::Error) -> bool {
-    problem.chain().any(|cause| matches!(cause.downcast_ref(), Some(cluekit::Error::Cancelled { .. })))
+    kinds(problem).any(|kind| kind == ErrorKind::Cancelled)
 }
 
 fn is_closed_pipe(problem: &anyhow::Error) -> bool {

@@ -530,7 +530,7 @@ fn what_cannot_be_done_ends_in_one_clear_line() {
         ("fit", &["--neural", "absent.toml"], 2, "is for --mapper neural"),
         ("fit", &["--mapper", "neural", "--neural", "absent.toml"], 1, "cannot read absent.toml"),
         ("fit", &["--clues-lambda-x", "0"], 2, "is for --learn-from clues"),
-        ("apply", &[], 1, "glam.safetensors: is not there (none is); `clue glam fit` makes it"),
+        ("apply", &[], 1, "glam.safetensors: is not there (none is); fit one with `clue glam fit`"),
         ("apply", &["--method", "glum"], 1, "glum.safetensors: is not there"),
         ("apply", &["--classes", "0"], 2, "setting `classes`: is 0; try at least the most probable one"),
         ("apply", &["--towards", "middle"], 2, no_class),

@@ -2,7 +2,7 @@
 
 use super::finding::Models;
 use cluekit::data::{self, DataDir, Request};
-use cluekit::error::{Error, Result};
+use cluekit::error::{Error, Remedy, Result};
 use cluekit::explainer::Explainer;
 use cluekit::model::pipeline::train_run;
 use cluekit::model::plan::Plan;
@@ -52,10 +52,9 @@ impl Place {
         let folder = RunFolder::at(self.folder(name));
         let (record, dataset) = self.begun(name)?;
         let other = |difference: String| {
-            Error::data(format!(
-                "{} holds other models than `{name}` of the experiments: {difference}; choose another folder with --runs",
-                folder.path().display()
-            ))
+            let path = folder.path().display();
+            Error::data(format!("{path} holds other models than `{name}` of the experiments: {difference}"))
+                .remedy(Remedy::give("runs", "another folder"))
         };
         if folder.exists() {
             if let Some(difference) = folder.differs_from(&record, &dataset.schema)? {

@@ -3,6 +3,7 @@
 //! Images have no changes that words could list, so each of their clues is one line.
 
 use cluekit::data::Schema;
+use cluekit::error::Remedy;
 use cluekit::explanation::{Change, Clue, Explanation, Label, Mode};
 use cluekit::wording::{distance, grouped, heading, label, shares, uncertainty};
 use std::fmt::Write;
@@ -10,7 +11,9 @@ use std::fmt::Write;
 const INDENT: &str = "     ";
 
 /// The input, each clue with its changes in the data's own units, advice, and what the clues have in common.
-pub fn change_list(explanation: &Explanation, schema: &Schema) -> String {
+///
+/// `word` says how a remedy is written where this is read.
+pub fn change_list(explanation: &Explanation, schema: &Schema, word: &dyn Fn(&Remedy) -> String) -> String {
     let words = Words::of(explanation, schema);
     let mut text = words.heading(explanation) + "\n";
     for (index, clue) in explanation.clues.iter().enumerate() {
@@ -21,7 +24,7 @@ pub fn change_list(explanation: &Explanation, schema: &Schema) -> String {
             let _ = writeln!(text, "{INDENT}rejected{reason}");
         }
     }
-    let advice = explanation.advice.clone();
+    let advice = explanation.advice.as_ref().map(|advice| advice.worded(word));
     let certain = explanation
         .label_distribution
         .as_ref()
@@ -124,9 +127,10 @@ mod tests {
     use super::*;
     use cluekit::audit::fixture::{client, digits, house, table};
     use cluekit::data::{Image, Scaling, Task};
+    use cluekit::explanation::Advice;
 
     fn shown(explanation: &Explanation, schema: &Schema) -> String {
-        change_list(explanation, schema).replace('\u{202f}', "_")
+        change_list(explanation, schema, &Remedy::to_string).replace('\u{202f}', "_")
     }
 
     #[test]
@@ -139,7 +143,7 @@ Input 17: predicted no (no 52%, yes 48%), H 1.38, target yes
      ZIP         10115 → 20095
   2. → yes, H 0.02 (aleatoric 0.01, epistemic 0.01), 1 change, d 27.1, ρ 3.4
      PAY_0           2 → 1
-     rejected: uncertainty 0.45 is above the threshold 0.2
+     rejected: uncertainty 0.450 is not below 0.2
   certain as: no 71%, yes 29%
   3 modes: 2 of `no`, 1 of `yes`
 ";
@@ -178,7 +182,9 @@ Input 17: predicted no (no 52%, yes 48%), H 1.38, target yes
     #[test]
     fn advice_comes_after_the_clues() {
         let mut client = client();
-        client.advice = Some("try a larger δ".into());
-        assert!(shown(&client, &table()).contains("threshold 0.2\n  try a larger δ\n  certain as"));
+        client.advice = Some(Advice::NoMapper { remedies: vec![Remedy::Fit] });
+        assert!(shown(&client, &table()).contains("below 0.2\n  no mapper serves this input"));
+        let text = change_list(&client, &table(), &|_| "knock".into());
+        assert!(text.contains("its classes: knock\n  certain as"), "{text}");
     }
 }

@@ -255,7 +255,7 @@ mod tests {
         assert!(html.contains("unusual 99.3\u{a0}%") && html.contains("“Unusual” is the share"), "it is shown");
         assert!(!html.contains("plausible"), "nobody checked");
         audit.subject.images = Some([2, 2]);
-        assert!(page(&audit).unwrap().contains("rejected: uncertainty 0.45 is above the threshold 0.2</span>"));
+        assert!(page(&audit).unwrap().contains("rejected: uncertainty 0.450 is not below 0.2</span>"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The fonts that symbols are drawn in: those that come with the crate, or those of a folder.
 
 use super::outline::Outline;
-use cluekit::error::{Error, Result};
+use cluekit::error::{Error, Remedy, Result};
 use skrifa::attribute::{Stretch, Style, Weight};
 use skrifa::raw::FileRef;
 use skrifa::string::StringId;
@@ -59,10 +59,8 @@ pub fn embedded(letters: &[char]) -> Result<Vec<Font>> {
     }
     faces.fonts(letters).ok_or_else(|| {
         let letters: String = letters.iter().collect();
-        Error::setting(
-            "letters",
-            format!("no font that comes along has all of `{letters}`; name a folder with --fonts"),
-        )
+        let problem = Error::setting("letters", format!("no font that comes along has all of `{letters}`"));
+        problem.remedy(Remedy::give("fonts", "a folder of fonts that have them"))
     })
 }
 

@@ -8,7 +8,7 @@ use cluekit::data::sha256_hex;
 use cluekit::data::{
     Constraints, DataDir, Dataset, Image, Provider, Request, Samples, Schema, Source, Target, Targets, Task,
 };
-use cluekit::error::{Error, Result};
+use cluekit::error::{Error, Remedy, Result, SettingValue};
 use std::path::{Path, PathBuf};
 
 /// What to cite.
@@ -108,7 +108,7 @@ fn published_file(directory: &DataDir) -> Result<PathBuf> {
     let path = directory.path_of("synbols").join(PUBLISHED_FILE);
     match path.is_file() {
         true => Ok(path),
-        false => Err(Error::file(&path, "is not there; run `clue data fetch synbols-published`")),
+        false => Err(Error::missing(&path, "is not there").remedy(Remedy::fetch(PUBLISHED))),
     }
 }
 
@@ -119,7 +119,7 @@ fn symbols(recipe: &Recipe) -> Entry {
         title: format!("Symbols: {} letters", recipe.letters.chars().count()),
         summary: format!(
             "The letters {}, turned and moved, white on black or black on white, {1} × {1} pixels, {colours}; set {2}. \
-             Made from the seed. `clue data make synbols` writes images of any set to a file: {3}.",
+             Made from the seed. Files of images can be made of any set: {3}.",
             recipe.letters,
             recipe.side,
             recipe.set.name(),
@@ -185,8 +185,9 @@ pub fn read_rows(path: &Path, image: &Image) -> Result<Vec<f32>> {
         false => {
             let size = |image: Image| format!("{} × {} × {}", image.channels, image.height, image.width);
             let problem = format!("holds {} images, the run was trained on {}", size(got), size(wanted));
-            let grey = if wanted.channels == 1 { "with --grey" } else { "without --grey" };
-            Err(Error::file(path, format!("{problem}; make them with --resolution {} and {grey}", wanted.height)))
+            let grey = SettingValue::from(wanted.channels == 1);
+            let made = Remedy::set([("grey", grey), ("resolution", wanted.height.into())]);
+            Err(Error::file(path, format!("{problem}; make them anew")).remedy(made))
         }
     }
 }

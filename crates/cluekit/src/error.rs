@@ -1,5 +1,11 @@
 //! The one error of the library: a fact, the values inside it, and the remedy.
 
+mod kind;
+mod remedy;
+
+pub use kind::ErrorKind;
+pub use remedy::{Remedy, SettingValue, alternatives};
+
 use std::path::{Path, PathBuf};
 
 /// What every fallible function of this crate returns.
@@ -7,8 +13,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong, in the words a user reads.
 ///
-/// Messages are lower case, carry the offending value, and end with what to do about it. The command line adds
-/// context in front and prints the chain once.
+/// Messages are lower case, carry the offending value, and end with what to do about it. Where that differs from door
+/// to door it is a [`Remedy`]. The command line adds context in front and prints the chain once.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -39,6 +45,24 @@ pub enum Error {
         problem: String,
     },
 
+    /// A file or folder that is needed is not there.
+    #[error("{}: {problem}", path.display())]
+    Missing {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is missing.
+        problem: String,
+    },
+
+    /// A file belongs to other models.
+    #[error("{}: {problem}", path.display())]
+    Mismatch {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        problem: String,
+    },
+
     /// One line of a text file is wrong.
     #[error("{}, line {line}: {problem}", path.display())]
     Line {
@@ -53,9 +77,32 @@ pub enum Error {
     /// A setting has a value that cannot be used.
     #[error("setting `{key}`: {problem}")]
     Setting {
-        /// The setting's name as it is written in TOML and after `--set`.
+        /// The setting's name as it is written in TOML.
         key: String,
         /// What is wrong with its value and what would be right.
+        problem: String,
+    },
+
+    /// No input meets all constraints.
+    #[error("setting `{key}`: {problem}")]
+    Infeasible {
+        /// The constraint's name as it is written in TOML.
+        key: String,
+        /// What contradicts it, and what to do.
+        problem: String,
+    },
+
+    /// The model is certain about no training row that would serve.
+    #[error("no training point of the wanted classes has an uncertainty below {below}")]
+    NoCertainRow {
+        /// The threshold of certainty.
+        below: f32,
+    },
+
+    /// The data are no longer those that a run was made from.
+    #[error("{problem}")]
+    DataChanged {
+        /// What differs.
         problem: String,
     },
 
@@ -125,6 +172,15 @@ pub enum Error {
         /// What each mirror answered, and what to do.
         problem: String,
     },
+
+    /// A problem with things to do about it.
+    #[error("{problem}; {}", alternatives(remedies, &Remedy::to_string))]
+    Remedied {
+        /// The problem.
+        problem: Box<Error>,
+        /// Any of these helps.
+        remedies: Vec<Remedy>,
+    },
 }
 
 impl Error {
@@ -138,11 +194,48 @@ impl Error {
         Self::Line { path: path.as_ref().to_owned(), line, problem: problem.into() }
     }
 
+    /// An [`Error::Missing`]: `path` is not there, or lacks something.
+    pub fn missing(path: impl AsRef<Path>, problem: impl Into<String>) -> Self {
+        Self::Missing { path: path.as_ref().to_owned(), problem: problem.into() }
+    }
+
+    /// The same problem with one more thing to do about it.
+    #[must_use]
+    pub fn remedy(self, remedy: Remedy) -> Self {
+        match self {
+            Self::Remedied { problem, mut remedies } => {
+                remedies.push(remedy);
+                Self::Remedied { problem, remedies }
+            }
+            problem => Self::Remedied { problem: Box::new(problem), remedies: vec![remedy] },
+        }
+    }
+
+    /// The problem without its remedies.
+    pub fn fact(&self) -> &Self {
+        match self {
+            Self::Remedied { problem, .. } => problem.fact(),
+            problem => problem,
+        }
+    }
+
+    /// What helps: any of these.
+    pub fn remedies(&self) -> &[Remedy] {
+        match self {
+            Self::Remedied { remedies, .. } => remedies,
+            _ => &[],
+        }
+    }
+
     /// The same problem, said of the input numbered `index`.
     pub(crate) fn of_input(self, index: usize) -> Self {
         match self {
             Self::Setting { key, problem } => Self::Setting { key, problem: format!("input {index}: {problem}") },
+            Self::Infeasible { key, problem } => Self::Infeasible { key, problem: format!("input {index}: {problem}") },
             Self::Data { problem } => Self::Data { problem: format!("input {index}: {problem}") },
+            Self::Remedied { problem, remedies } => {
+                Self::Remedied { problem: Box::new(problem.of_input(index)), remedies }
+            }
             other => other,
         }
     }
@@ -150,6 +243,11 @@ impl Error {
     /// An [`Error::Setting`].
     pub fn setting(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Setting { key: key.into(), problem: problem.into() }
+    }
+
+    /// An [`Error::Infeasible`].
+    pub fn infeasible(key: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Infeasible { key: key.into(), problem: problem.into() }
     }
 
     /// An [`Error::Data`].

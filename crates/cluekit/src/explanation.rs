@@ -3,6 +3,12 @@
 //! Every number is what a fresh evaluation of the *final* x says, after clipping, rounding and constraints; nothing
 //! here is a value remembered from the search.
 
+pub(crate) mod advice;
+mod rejection;
+
+pub use advice::{Advice, Searched};
+pub use rejection::Rejection;
+
 use crate::diversity::Summary;
 use crate::prediction::UncertaintyParts;
 use serde::{Deserialize, Serialize};
@@ -25,7 +31,7 @@ pub struct Explanation {
     /// Positions of the clues that no other beats in both uncertainty and input distance, by rising distance.
     pub frontier: Vec<usize>,
     /// What to try next when no clue was accepted.
-    pub advice: Option<String>,
+    pub advice: Option<Advice>,
 }
 
 /// The input to be explained.
@@ -82,7 +88,7 @@ pub struct Clue {
     /// Whether the model is certain about it, and every promise is kept.
     pub accepted: bool,
     /// Why it was not accepted.
-    pub reason: Option<String>,
+    pub reason: Option<Rejection>,
     /// How ordinary it is among the training data; nothing when that was not asked for.
     pub plausibility: Option<Plausibility>,
     /// The mapper that proposed it; nothing for a search of its own.

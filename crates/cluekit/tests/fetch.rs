@@ -261,7 +261,7 @@ fn when_every_mirror_is_wrong_the_error_lists_each_and_the_remedy() {
     }
     let folder = place.0.path().join("folder");
     assert!(message.contains(&format!("by hand into {}", folder.display())), "{message}");
-    assert!(message.contains("--data DIR"), "{message}");
+    assert!(message.contains("name a data folder"), "{message}");
     place.assert_no_part();
 }
 

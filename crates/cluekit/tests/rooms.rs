@@ -40,25 +40,33 @@ fn source_folder() -> PathBuf {
 
 /// Every source file with its path below `src` and its code: no comments, no tests.
 fn files() -> Vec<(String, String)> {
+    sources(&source_folder()).into_iter().map(|(name, text)| (name, code(&text))).collect()
+}
+
+/// Every source file below a folder with its path and its text.
+fn sources(top: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let mut folders = vec![source_folder()];
+    let mut folders = vec![top.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else {
-                let name = path.strip_prefix(source_folder()).unwrap().to_str().unwrap().to_owned();
-                found.push((name, code(&fs::read_to_string(&path).unwrap())));
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                let name = path.strip_prefix(top).unwrap().to_str().unwrap().to_owned();
+                found.push((name, fs::read_to_string(&path).unwrap()));
             }
         }
     }
     found
 }
 
+fn before_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests").next().unwrap()
+}
+
 fn code(text: &str) -> String {
-    let before_tests = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-    let lines = before_tests.lines().map(|line| line.split("//").next().unwrap());
+    let lines = before_tests(text).lines().map(|line| line.split("//").next().unwrap());
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -140,6 +148,86 @@ fn no_room_has_a_clock() {
         let clock = ["Instant::now", "SystemTime"].iter().any(|word| code.contains(word));
         assert!(!clock, "{file} looks at the clock; results must not depend on it");
     }
+}
+
+/// The crates whose words every door repeats.
+const SPEECHLESS: [&str; 4] = ["cluekit", "cluekit-plot", "cluekit-report", "cluekit-synbols"];
+
+/// What only a shell understands.
+fn is_for_a_shell(text: &str) -> bool {
+    text.starts_with("--") || [" --", "`--", "`clue "].iter().any(|word| text.contains(word))
+}
+
+#[test]
+fn no_string_of_the_library_is_for_a_shell() {
+    for name in SPEECHLESS {
+        for (file, text) in sources(&source_folder().join("../..").join(name).join("src")) {
+            // A file of its own may hold tests alone.
+            if file.ends_with("tests.rs") || file.ends_with("laws.rs") {
+                continue;
+            }
+            for string in strings(before_tests(&text)) {
+                assert!(
+                    !is_for_a_shell(&string),
+                    "{name}/src/{file} has a string for a shell: {string:?}; use a Remedy"
+                );
+            }
+        }
+    }
+}
+
+/// The string literals of some code; those in comments are none.
+fn strings(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = code;
+    while let Some(first) = rest.chars().next() {
+        let raw = rest.strip_prefix('r').map(|raw| (raw, raw.chars().take_while(|c| *c == '#').count()));
+        rest = if rest.starts_with("//") {
+            rest.split_once('\n').map_or("", |(_, rest)| rest)
+        } else if let Some((raw, hashes)) = raw.filter(|(raw, hashes)| raw[*hashes..].starts_with('"')) {
+            let end = format!("\"{}", "#".repeat(hashes));
+            let (string, rest) = raw[hashes + 1..].split_once(&end).unwrap();
+            found.push(string.to_owned());
+            rest
+        } else if first == '"' {
+            let (string, rest) = until_quote(&rest[1..]);
+            found.push(string);
+            rest
+        } else if rest.starts_with("'\"'") || rest.starts_with("'\\\"'") {
+            rest[1..].split_once('\'').unwrap().1
+        } else {
+            &rest[first.len_utf8()..]
+        };
+    }
+    found
+}
+
+/// A string up to its closing quote, with its lines joined, and what comes after it.
+fn until_quote(text: &str) -> (String, &str) {
+    let mut string = String::new();
+    let mut rest = text;
+    loop {
+        let first = rest.chars().next().unwrap();
+        rest = &rest[first.len_utf8()..];
+        match first {
+            '"' => return (string, rest),
+            '\\' if rest.starts_with('\n') => rest = rest.trim_start(),
+            '\\' => {
+                let escaped = rest.chars().next().unwrap();
+                string.push(escaped);
+                rest = &rest[escaped.len_utf8()..];
+            }
+            other => string.push(other),
+        }
+    }
+}
+
+#[test]
+fn the_check_itself_sees_strings_and_no_comments() {
+    let code =
+        "let a = \"one \\\n   --two\"; // \"three\"\nlet b = r#\"fo\"ur\"#; let c = '\"'; let d = \"fi\\\"ve\";\n";
+    assert_eq!(strings(code), ["one --two", "fo\"ur", "fi\"ve"]);
+    assert!(is_for_a_shell("try --delta") && is_for_a_shell("run `clue train`") && !is_for_a_shell("a--b"));
 }
 
 #[test]

@@ -344,8 +344,8 @@ impl<'a> Demo<'a> {
         let ask = Ask::Classes(vec![class]);
         let mut apply = |refine: usize| {
             let settings = ApplySettings { refine, ..ApplySettings::default() };
-            let search = Explainer::refining(&self.judging, &settings);
-            explainer.apply(&mappers, &ask, &search, &inputs, self.seed, &mut bar, |_| None)
+            let search = Search { advised: false, ..Explainer::refining(&self.judging, &settings) };
+            explainer.apply(&mappers, &ask, &search, &inputs, self.seed, &mut bar)
         };
         let alone = apply(0)?;
         let alone: Vec<f32> = alone.iter().flat_map(|e| &e.clues).map(|clue| clue.uncertainty.total).collect();

@@ -97,7 +97,7 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
                     Ok(record) => record,
                     // The others may still tell something.
                     Err(problem) if experiments.len() > 1 && !stop::is_asked() => {
-                        tracing::error!("{name}: {problem:#}");
+                        tracing::error!("{name}: {}", crate::remedy::chain(&problem));
                         failed.push(name.as_str());
                         continue;
                     }

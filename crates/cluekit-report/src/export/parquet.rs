@@ -62,7 +62,7 @@ fn own_columns(rows: &[Row], schema: &Schema) -> Vec<Column> {
     let column = |name: &str, cells| Column { name: name.to_owned(), cells };
     let numbers = |name, value: fn(&Row) -> Option<f64>| column(name, Cells::Numbers(rows.iter().map(value).collect()));
     let accepted = rows.iter().map(|row| row.clue.map(|(_, clue)| clue.accepted));
-    let reason = rows.iter().map(|row| row.clue.and_then(|(_, clue)| clue.reason.clone()));
+    let reason = rows.iter().map(|row| row.clue.and_then(|(_, clue)| clue.reason.as_ref().map(ToString::to_string)));
     vec![
         column("input", Cells::Whole(rows.iter().map(|row| Some(row.input as i64)).collect())),
         column("clue", Cells::Short(rows.iter().map(|row| row.clue.map(|(position, _)| position as i32)).collect())),
@@ -166,7 +166,7 @@ mod tests {
             ("clue", [Field::Null, Field::Int(0), Field::Int(1)]),
             ("label", ["no", "no", "yes"].map(word)),
             ("accepted", [Field::Null, Field::Bool(true), Field::Bool(false)]),
-            ("reason", [Field::Null, Field::Null, word("uncertainty 0.45 is above the threshold 0.2")]),
+            ("reason", [Field::Null, Field::Null, word("uncertainty 0.450 is not below 0.2")]),
             ("cost", [Field::Null, Field::Double(1.25), Field::Double(1.25)]),
             ("total", [1.38f32, 0.02, 0.02].map(|total| Field::Double(total.into()))),
             ("LIMIT_BAL", [20_000.0, 50_000.0, 20_000.0].map(Field::Double)),

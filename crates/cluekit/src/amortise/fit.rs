@@ -14,7 +14,7 @@ use super::nearest::Points;
 use super::neural::{self, Neural, NeuralPlan};
 use super::translation::{self, Descent, Form, LatentMap};
 use crate::distance::Distance;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::explanation::{Clue, Label};
 use crate::mixture::Mixture;
 use crate::observer::{Observer, Shared};
@@ -82,9 +82,9 @@ impl Recipe {
             true => Ok(()),
             false => Err(Error::setting(key, format!("must be 0 or a positive number, got {value}"))),
         };
-        weight("lambda-theta", self.lambda_theta.unwrap_or(0.0))?;
+        weight("lambda_theta", self.lambda_theta.unwrap_or(0.0))?;
         if let LearnFrom::Clues(lambda_x) = self.learn_from {
-            weight("learn-from", lambda_x)?;
+            weight("learn_from", lambda_x)?;
         }
         match self.most_clusters {
             1..=MOST_CLUSTERS => {}
@@ -436,13 +436,14 @@ impl<'a> Workshop<'a> {
             return Err(Error::setting(
                 "mapper",
                 format!(
-                    "neural serves every input, with the class as a condition, and cannot be fitted for `{name}` alone; \
-                         leave out --from, --where and --by, or choose another mapper"
+                    "neural serves every input, with the class as a condition, and cannot be fitted for `{name}` alone"
                 ),
-            ));
+            )
+            .remedy(Remedy::leave_out(["from", "where", "by"]))
+            .remedy(Remedy::AnotherMapper));
         }
         if self.search.decoding == Decoding::Anchored {
-            return Err(Error::setting("anchored", neural::NOT_ANCHORED));
+            return Err(neural::not_anchored());
         }
         let metric = self.background.metric(self.search.objective.input.1)?;
         let plan = &recipe.neural;

@@ -19,7 +19,7 @@ mod training;
 
 use super::Encoded;
 use crate::distance::{Distance, Metric};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::model::parameters::{Layout, Parameters, Weights};
 use crate::model::store::checkpoint::Checkpoint;
 use crate::model::training::{Fit, Rows, Session, fit};
@@ -37,11 +37,14 @@ use training::Training;
 
 /// Most probable classes that the mapper learns to lead to.
 pub(super) const TARGETS: usize = 3;
-/// Why there is no anchored neural mapper.
-pub(super) const NOT_ANCHORED: &str =
-    "a neural mapper brings the decoded input closer to the input as a whole; leave --anchored out, or choose another";
 /// Rows that one thread maps at a time.
 const ROWS: usize = 64;
+
+/// The error for an anchored neural mapper, which there is not.
+pub(super) fn not_anchored() -> Error {
+    let problem = "a neural mapper brings the decoded input closer to the input as a whole";
+    Error::setting("anchored", problem).remedy(Remedy::leave_out(["anchored"])).remedy(Remedy::AnotherMapper)
+}
 
 /// Settings of the neural mapper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -247,7 +250,7 @@ impl Neural {
         }
         match price.decoding {
             Decoding::Mean => Ok(()),
-            Decoding::Anchored => Err(Error::setting("anchored", NOT_ANCHORED)),
+            Decoding::Anchored => Err(not_anchored()),
         }
     }
 

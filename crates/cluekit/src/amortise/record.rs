@@ -6,7 +6,7 @@ use super::mapper::{Mapper, Method};
 use super::neural::{Neural, NeuralPlan};
 use super::translation::{self, Form, LatentMap};
 use crate::data::Predicate;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::mixture::{Component, Mixture};
 use crate::model::parameters::{Layout, Parameters};
 use crate::model::store::mappers::Mappers;
@@ -139,10 +139,8 @@ impl Fitted {
         let record = Record::read(&note, &path)?;
         for (file, hash) in hashes {
             if record.models.get(file) != Some(hash) {
-                return Err(Error::file(
-                    path,
-                    format!("was fitted for another {file} (its SHA-256 differs); fit it again with `clue glam fit`"),
-                ));
+                let problem = format!("was fitted for another {file} (its SHA-256 differs)");
+                return Err(Error::Mismatch { path, problem }.remedy(Remedy::FitAgain));
             }
         }
         let wrong = |problem: String| Error::file(&path, format!("{problem}; fit it again"));
@@ -444,7 +442,7 @@ mod tests {
         fitted(Method::Glam, &models).save(&store, "glam", &models, hashes("cd")).unwrap();
         let message = refusal(&store);
         assert!(message.contains("fitted for another predictor.safetensors"), "{message}");
-        assert!(message.contains("fit it again with `clue glam fit`"), "{message}");
+        assert!(message.contains("(its SHA-256 differs); fit it again"), "{message}");
     }
 
     #[test]
@@ -461,7 +459,7 @@ mod tests {
     fn a_file_that_is_missing_cut_short_or_silent_is_named_with_the_remedy() {
         let (_place, store) = shelf();
         let message = refusal(&store);
-        assert!(message.contains("is not there (none is); `clue glam fit` makes it"), "{message}");
+        assert!(message.contains("is not there (none is); fit a mapper"), "{message}");
         save(&store, Method::Glam);
         let bytes = fs::read(store.path("glam")).unwrap();
         for cut in [bytes.len() - 1, bytes.len() / 2, 7, 0] {

@@ -8,7 +8,9 @@ use super::{
 };
 use crate::data::{Constraints, Feature, Kind, Samples, Scaling, Schema, Target, Targets, Task};
 use crate::diversity::{Set, Summary};
-use crate::explanation::{Change, Clue, Distances, Explanation, Label, Mode, Original, Reconstruction, StopReason};
+use crate::explanation::{
+    Change, Clue, Distances, Explanation, Label, Mode, Original, Reconstruction, Rejection, StopReason,
+};
 use crate::measure::{
     ClassifierHealth, Health, Outcome, Predictions, PredictorHealth, Reach, Reliability, rejection_curve,
 };
@@ -115,7 +117,7 @@ pub fn client() -> Explanation {
     let mut rejected = clue(Label::Class(1), vec![2.0, 1.0, 1.0, 0.0]);
     rejected.changes = vec![change("PAY_0", "2", "1", None)];
     rejected.accepted = false;
-    rejected.reason = Some("uncertainty 0.45 is above the threshold 0.2".into());
+    rejected.reason = Some(Rejection::TooUncertain { uncertainty: 0.45, threshold: 0.2 });
     client.clues = vec![accepted, rejected];
     client.label_distribution = Some(vec![0.71, 0.29]);
     let mode = |label, clue| Mode { label: Some(label), clues: vec![clue], best: clue };

@@ -217,7 +217,7 @@ impl Card {
             widened: None,
             certain_as: shares(explanation.label_distribution.iter().flatten().copied(), classes),
             modes: explanation.modes.len(),
-            advice: explanation.advice.clone(),
+            advice: explanation.advice.as_ref().map(ToString::to_string),
         }
     }
 
@@ -287,7 +287,7 @@ fn clues(explanation: &Explanation, schema: &Schema) -> Vec<CardClue> {
             delta: *delta,
             cost: *cost,
             accepted: *accepted,
-            reason: reason.clone(),
+            reason: reason.as_ref().map(ToString::to_string),
             mode: kinds[place].map(|mode| mode + 1),
             plausibility: *plausibility,
             changes: changes(clue(place), original, schema),
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(sizes, [("LIMIT_BAL", 3.0, Some(true)), ("PAY_0", 2.0, Some(false)), ("ZIP", 1.0, None)]);
         assert_eq!(card.features[0].value, "20000");
         assert!(card.features[0].number && !card.features[2].number);
-        assert_eq!(card.clues[1].reason.as_deref(), Some("uncertainty 0.45 is above the threshold 0.2"));
+        assert_eq!(card.clues[1].reason.as_deref(), Some("uncertainty 0.450 is not below 0.2"));
         assert_eq!(card.certain_as[0].name, "no");
     }
 

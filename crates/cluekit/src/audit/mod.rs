@@ -104,7 +104,7 @@ impl Audit {
             format: Option<u32>,
         }
         let unreadable = |problem: serde_json::Error| {
-            Error::data(format!("this is no document of `clue audit`: {problem}; make it again"))
+            Error::data(format!("this is no document of an audit: {problem}; make it again"))
         };
         match serde_json::from_str::<Format>(text).map_err(unreadable)?.format {
             Some(format) if format != FORMAT => Err(Error::data(format!(

@@ -5,7 +5,7 @@
 
 use super::DataDir;
 use super::catalogue::{Entry, RemoteFile};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -84,16 +84,16 @@ fn fetch_file(file: &RemoteFile, folder: &Path, progress: &mut dyn FnMut(Progres
             }
         }
     }
-    Err(Error::Fetch { name: file.name.clone(), problem: problem(file, folder, &answers) })
+    Err(failure(file, folder, &answers))
 }
 
-fn problem(file: &RemoteFile, folder: &Path, answers: &[String]) -> String {
-    let Some(url) = file.mirrors.first() else { return "it has no mirror".into() };
-    format!(
-        "no mirror served it{}\ndownload {url} by hand into {}, or name a folder that has it with --data DIR",
-        answers.concat(),
-        folder.display()
-    )
+fn failure(file: &RemoteFile, folder: &Path, answers: &[String]) -> Error {
+    let failed = |problem: String| Error::Fetch { name: file.name.clone(), problem };
+    let Some(url) = file.mirrors.first() else { return failed("it has no mirror".into()) };
+    let by_hand = Remedy::Download { url: url.clone(), folder: folder.to_owned() };
+    failed(format!("the mirrors answered{}\nnone served it", answers.concat()))
+        .remedy(by_hand)
+        .remedy(Remedy::data_folder("it"))
 }
 
 /// Where the file lies, if what lies there is right as far as that can be known.

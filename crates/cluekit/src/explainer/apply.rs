@@ -3,8 +3,8 @@
 use super::Explainer;
 use super::fit::GroupSettings;
 use crate::amortise::{Ask, Encoded, Fitted, LearnFrom, Method, Pair, Recipe, cheapest_first};
-use crate::error::{Error, Result};
-use crate::explanation::{Clue, Explanation};
+use crate::error::{Error, Remedy, Result};
+use crate::explanation::{Advice, Clue, Explanation};
 use crate::observer::Observer;
 use crate::search::{Convergence, Inputs, Search};
 use crate::seed::Seed;
@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub const BEST: &str = "best";
 /// How many of the most probable classes are tried for each input when nothing is said.
 const CLASSES: usize = 3;
+/// Steps from an answer of a mapper that often suffice.
+const REFINE: usize = 5;
 
 /// What is asked of mappers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,8 +102,6 @@ impl Explainer {
     }
 
     /// Explains inputs by what mappers propose, after as many steps as the search has; the cheapest clue comes first.
-    ///
-    /// `advice` says what to try for an input without an accepted clue.
     pub fn apply(
         &self,
         mappers: &[(String, Fitted)],
@@ -110,7 +110,6 @@ impl Explainer {
         inputs: &Inputs,
         seed: Seed,
         observer: &mut dyn Observer,
-        advice: impl Fn(&[Clue]) -> Option<String>,
     ) -> Result<Vec<Explanation>> {
         let (models, background) = (self.models()?, self.background(search, seed)?);
         let prepared = search.prepare(&models, &background, inputs)?;
@@ -122,7 +121,7 @@ impl Explainer {
         }
         let mut sets = prepared.refine(&proposals, observer)?;
         cheapest_first(&mut sets);
-        let advice = sets.iter().map(|set| advice(set)).collect();
+        let advice = sets.iter().map(|clues| next_steps(clues, search)).collect();
         prepared.explanations(sets, advice, seed)
     }
 
@@ -131,4 +130,18 @@ impl Explainer {
         let convergence = Convergence::all_steps(settings.refine);
         Search { convergence, learning_rate: settings.learning_rate, ..search.clone() }
     }
+}
+
+/// What to try for an input without an accepted clue.
+fn next_steps(clues: &[Clue], search: &Search) -> Option<Advice> {
+    if !search.advised || clues.iter().any(|clue| clue.accepted) {
+        return None;
+    }
+    if clues.is_empty() {
+        return Some(Advice::NoMapper { remedies: vec![Remedy::raise("classes"), Remedy::Fit] });
+    }
+    let (threshold, refine) = (search.threshold, search.convergence.max_steps);
+    let further = if refine == 0 { Remedy::set([("refine", REFINE)]) } else { Remedy::raise("refine") };
+    let remedies = vec![further, Remedy::AnotherMethod, Remedy::Search];
+    Some(Advice::NoAnswer { threshold, refine, remedies })
 }

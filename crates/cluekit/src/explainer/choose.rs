@@ -98,7 +98,7 @@ impl Explainer {
             Targets::Classes(labels) => labels.iter().map(|&label| label as usize == class).collect(),
             Targets::Values(_) | Targets::Unknown(_) => vec![false; samples.len()],
         });
-        let chosen = selection.among(&*self.predictions(selection.split)?, of_class.as_deref(), by);
+        let chosen = selection.among(&self.predictions(selection.split)?, of_class.as_deref(), by);
         if chosen.is_empty() {
             let of_class = selection.class.as_ref().map_or(String::new(), |class| format!(" of class `{class}`"));
             let above = selection.above.map_or(String::new(), |above| format!(" with an uncertainty above {above}"));

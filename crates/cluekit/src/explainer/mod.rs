@@ -32,7 +32,7 @@ pub use set::{ExplanationSet, Extremes, SweepRow};
 
 use crate::data::{Constraints, DataDir, Dataset, Samples, Schema, Task};
 use crate::distance::{Distance, Metric};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::model::store::run::{RunFolder, RunRecord};
 use crate::model::{Generative, Predictor};
 use crate::prediction::Prediction;
@@ -86,9 +86,8 @@ impl Explainer {
         let folder = RunFolder::at(run);
         let record = folder.record()?;
         if !folder.has_predictor() {
-            let problem = "has no predictor yet: its training did not end; go on with";
-            let path = run.display();
-            return Err(Error::data(format!("{path} {problem} `clue train … --out {path} --resume`")));
+            let problem = format!("{} has no predictor yet: its training did not end", run.display());
+            return Err(Error::data(problem).remedy(Remedy::Resume { run: run.to_owned() }));
         }
         let schema = folder.schema()?;
         let predictor = Arc::new(folder.predictor(&schema)?);

@@ -3,7 +3,7 @@
 use super::{Explainer, OpenedRun};
 use crate::amortise::Encoded;
 use crate::data::{self, DataDir, Dataset, Samples, Targets};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::model::parameters::{Layout, Parameters};
 use crate::model::pipeline::validation_split;
 use crate::named;
@@ -69,16 +69,17 @@ impl OpenedRun {
         let sources = &self.record.sources;
         if !sources.is_empty() && sources.len() != dataset.sources.len() {
             let (then, now) = (sources.len(), dataset.sources.len());
-            return Err(Error::data(format!(
-                "{path} was made from {then} files, and now there are {now}; train again"
-            )));
+            let problem = format!("{path} was made from {then} files, and now there are {now}");
+            return Err(Error::DataChanged { problem }.remedy(Remedy::TrainAgain));
         }
         for (then, now) in sources.iter().zip(&dataset.sources) {
             if then.sha256 != now.sha256 {
-                return Err(Error::data(format!(
-                    "{} has changed since {path} was made (SHA-256 {}, then {}); restore it or train again",
+                let problem = format!(
+                    "{} has changed since {path} was made (SHA-256 {}, then {})",
                     now.file, now.sha256, then.sha256
-                )));
+                );
+                let restore = Remedy::Restore { file: now.file.clone() };
+                return Err(Error::DataChanged { problem }.remedy(restore).remedy(Remedy::TrainAgain));
             }
         }
         Ok(())
@@ -179,7 +180,6 @@ impl Explainer {
         let done = |rows: usize| watched.add(rows as u64, f64::NAN);
         let ask = |samples: &Samples| predict_watched(self.predictor(), samples, &self.task, &done);
         let answers = [ask(&split[0])?, ask(&split[1])?];
-        drop(watched);
         let Some(run) = &self.run else { return Ok(answers) };
         let (layout, key) = self.place_of_predictions(split)?;
         let means = answers.iter().flatten().flat_map(|prediction| prediction.mean.iter().copied());

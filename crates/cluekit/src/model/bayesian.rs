@@ -8,7 +8,7 @@ use super::parameters::Parameters;
 use super::sghmc::Sghmc;
 use super::store::checkpoint::Snapshot;
 use super::training::{MOST_EPOCHS, Session, Trainable, check_finite, gradient, mean_loss, order, stopped};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::observer::Progress;
 use crate::seed::Rng;
 use rand_distr::{Distribution, Gamma};
@@ -158,7 +158,7 @@ pub fn sample_posterior(
         }
         for i in 0..snapshot.get("draws")? as usize {
             let draw = checkpoint.load(&draw_name(i))?.ok_or_else(|| {
-                Error::data(format!("the checkpoint has lost its {}; train again with --overwrite", draw_name(i)))
+                Error::data(format!("the checkpoint has lost its {}", draw_name(i))).remedy(Remedy::TrainAgain)
             });
             draws.push(draw?.take("parameters", parameters.values.len())?);
         }

@@ -8,8 +8,9 @@ use super::descent::{Descent, Start};
 use super::objective::Objective;
 use super::origin::Origin;
 use super::{Delta, LatentBall, Search, sparse};
-use crate::error::Result;
-use crate::explanation::Clue;
+use crate::error::{Remedy, Result, SettingValue};
+use crate::explanation::advice::rounded;
+use crate::explanation::{Advice, Clue, Searched};
 
 /// Points on the way from z₀ to a certain point.
 const STATIONS: usize = 24;
@@ -24,7 +25,7 @@ pub(super) fn next_steps(
     descent: &Descent,
     sets: &[Vec<Clue>],
     acceptance: Acceptance,
-) -> Result<Vec<Option<String>>> {
+) -> Result<Vec<Option<Advice>>> {
     let unexplained: Vec<usize> = (0..sets.len()).filter(|&i| sets[i].iter().all(|clue| !clue.accepted)).collect();
     let mut advice = vec![None; sets.len()];
     if unexplained.is_empty() {
@@ -42,44 +43,38 @@ pub(super) fn next_steps(
     let constrained = descent.models.schema.is_some_and(|schema| !schema.constraints.is_empty());
     for (&input, nearest) in unexplained.iter().zip(nearest) {
         let least = sets[input].iter().map(|clue| clue.uncertainty.get(acceptance.kind)).fold(f32::INFINITY, f32::min);
-        let threshold = acceptance.threshold;
-        let radius = descent.origins[input].ball.bound();
-        let fact = match radius {
-            Some(radius) => format!("the search found no clue below {threshold} within δ = {}", figures(radius.into())),
-            None => format!("the search found no clue below {threshold} after {} steps", search.convergence.max_steps),
-        };
-        let within = nearest.filter(|distance| radius.is_none_or(|radius| *distance <= f64::from(radius)));
-        let remedy = match (nearest, within) {
-            (_, Some(distance)) => {
-                let steps = 2 * search.convergence.max_steps.max(15);
-                let ball = again_within(search.delta, radius);
-                let others = lighter(&search.objective, descent.coupling.is_some());
-                let at = figures(distance);
-                format!("there is one at {at} when nothing but certainty counts: try {ball}--steps {steps}{others}")
+        let delta = descent.origins[input].ball.bound();
+        let steps = search.convergence.max_steps;
+        let searched = Searched { threshold: acceptance.threshold, delta, steps };
+        advice[input] = Some(match nearest {
+            Some(nearest) if delta.is_none_or(|radius| nearest <= f64::from(radius)) => {
+                let mut again = again_within(search.delta, delta);
+                again.push(("steps", (2 * steps.max(15)).into()));
+                let mut remedies = vec![Remedy::set(again)];
+                remedies.extend(lighter(&search.objective, descent.coupling.is_some()));
+                Advice::WithinReach { searched, nearest, remedies }
             }
-            (Some(distance), None) => {
-                let at = figures(distance);
-                format!(
-                    "the nearest found lies at {at}: try --delta {}, and more --steps if that is not enough",
-                    figures(distance * MARGIN)
-                )
+            Some(nearest) => {
+                let remedies = vec![Remedy::set([("delta", rounded(nearest * MARGIN))]), Remedy::raise("steps")];
+                Advice::FartherAway { searched, nearest, remedies }
             }
-            (None, None) if constrained => {
-                "none was found beyond either: loosen the constraints, or raise --threshold".into()
+            None if constrained => {
+                let remedies = vec![Remedy::LoosenConstraints, Remedy::raise("threshold")];
+                Advice::NoneFound { searched, remedies }
             }
-            (None, None) => {
-                let enough = just_above(least).map_or(String::new(), |threshold| {
-                    let ball = again_within(search.delta, radius);
-                    let steps = match search.delta {
-                        Delta::Wider(_) => format!(" --steps {}", search.convergence.max_steps),
-                        _ => String::new(),
-                    };
-                    format!(", or {ball}--threshold {threshold}{steps}")
-                });
-                format!("none was found beyond either: more candidates (--count){enough}")
+            None => {
+                let mut remedies = vec![Remedy::raise("count")];
+                remedies.extend(just_above(least).map(|threshold| {
+                    let mut again = again_within(search.delta, delta);
+                    again.push(("threshold", threshold.into()));
+                    if let Delta::Wider(_) = search.delta {
+                        again.push(("steps", steps.into()));
+                    }
+                    Remedy::set(again)
+                }));
+                Advice::NoneFound { searched, remedies }
             }
-        };
-        advice[input] = Some(format!("{fact}; {remedy}"));
+        });
     }
     Ok(advice)
 }
@@ -117,26 +112,30 @@ fn nearest_beyond(
     Ok(inputs.iter().map(|&input| nearest[input]).collect())
 }
 
-/// The option that keeps a ball as it was: another threshold or another round would choose another one.
-fn again_within(delta: Delta, radius: Option<f32>) -> String {
+/// The setting that keeps a ball as it was: another threshold or another round would choose another one.
+fn again_within(delta: Delta, radius: Option<f32>) -> Vec<(&'static str, SettingValue)> {
     match (delta, radius) {
-        (Delta::Auto | Delta::Wider(_), Some(radius)) => format!("--delta {} ", figures(radius.into())),
-        _ => String::new(),
+        (Delta::Auto | Delta::Wider(_), Some(radius)) => vec![("delta", rounded(radius.into()).into())],
+        _ => vec![],
     }
 }
 
 /// What else than certainty could count for less.
-fn lighter(objective: &Objective, coupled: bool) -> String {
+fn lighter(objective: &Objective, coupled: bool) -> Vec<Remedy> {
     let weights = [
-        (objective.input.0 > 0.0, " or a lower --lambda-x"),
-        (objective.input.0 <= 0.0 && objective.has_distances(), " or less weight on distances"),
-        (coupled, " or --count 1, which need not differ from others"),
+        (objective.input.0, "lambda_x"),
+        (objective.prediction, "lambda_y"),
+        (objective.latent, "lambda_z"),
+        (objective.prior, "lambda_p"),
     ];
-    weights.iter().filter(|(counts, _)| *counts).map(|(_, remedy)| *remedy).collect()
+    let counts = weights.into_iter().filter(|(weight, _)| *weight > 0.0);
+    // A clue alone need not differ from others.
+    let alone = coupled.then(|| Remedy::set([("count", 1)]));
+    counts.map(|(_, setting)| Remedy::lower(setting)).chain(alone).collect()
 }
 
 /// A number of three digits above `least`, also once it is read as one of 32 bits.
-fn just_above(least: f32) -> Option<String> {
+fn just_above(least: f32) -> Option<f64> {
     if !least.is_finite() || least <= 0.0 {
         return None;
     }
@@ -144,14 +143,7 @@ fn just_above(least: f32) -> Option<String> {
     let unit = 10_f64.powi(exponent);
     let units = (f64::from(least) / unit).floor() + 1.0;
     let units = if (units * unit) as f32 > least { units } else { units + 1.0 };
-    Some(format!("{:.*}", (-exponent).max(0) as usize, units * unit))
-}
-
-/// Three digits that say something.
-fn figures(value: f64) -> String {
-    let decimals = (2 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    format!("{:.*}", (-exponent).max(0) as usize, units * unit).parse().ok()
 }
 
 #[cfg(test)]
@@ -160,22 +152,23 @@ mod tests {
 
     #[test]
     fn a_threshold_just_above_an_uncertainty_is_read_as_more_than_it() {
-        assert_eq!([0.374, 0.29, 0.001_234].map(|h| just_above(h).unwrap()), ["0.375", "0.291", "0.00124"]);
+        assert_eq!([0.374, 0.29, 0.001_234].map(|h| just_above(h).unwrap()), [0.375, 0.291, 0.00124]);
         assert_eq!(
             [1.5, 999.9, 200_000.02, 3.4e7].map(|h| just_above(h).unwrap()),
-            ["1.51", "1000", "201000", "34100000"]
+            [1.51, 1000.0, 201_000.0, 34_100_000.0]
         );
         assert_eq!([f32::INFINITY, f32::NAN, 0.0].map(just_above), [None, None, None]);
         for least in [0.29_f32, 0.1, 0.7, 0.999_999, 1e-7, 131_072.02, 3e9] {
-            assert!(just_above(least).unwrap().parse::<f32>().unwrap() > least, "{least}");
+            assert!(just_above(least).unwrap() as f32 > least, "{least}");
         }
     }
 
     #[test]
     fn a_ball_that_was_chosen_automatically_is_kept() {
         let fixed = Delta::Fixed(LatentBall::new(2.0).unwrap());
-        let options = |delta| again_within(delta, Some(2.0));
-        assert_eq!([options(Delta::Auto), options(Delta::Wider(4)), options(fixed)], ["--delta 2 ", "--delta 2 ", ""]);
+        let settings = |delta| again_within(delta, Some(2.0));
+        let kept = || vec![("delta", SettingValue::Number(2.0))];
+        assert_eq!([settings(Delta::Auto), settings(Delta::Wider(4)), settings(fixed)], [kept(), kept(), vec![]]);
     }
 
     #[test]
@@ -183,13 +176,8 @@ mod tests {
         let near =
             Objective { input: crate::search::Weighted(0.03, crate::distance::Distance::L1), ..Objective::default() };
         let likely = Objective { prior: 0.1, ..Objective::default() };
-        assert_eq!(lighter(&Objective::default(), false), "");
-        assert_eq!(lighter(&near, true), " or a lower --lambda-x or --count 1, which need not differ from others");
-        assert_eq!(lighter(&likely, false), " or less weight on distances");
-    }
-
-    #[test]
-    fn radii_have_three_digits_that_say_something() {
-        assert_eq!([0.27006918, 2.0, 0.0004, 1234.5, 3.2178].map(figures), ["0.27", "2", "0.0004", "1234", "3.22"]);
+        assert_eq!(lighter(&Objective::default(), false), []);
+        assert_eq!(lighter(&near, true), [Remedy::lower("lambda_x"), Remedy::set([("count", 1)])]);
+        assert_eq!(lighter(&likely, false), [Remedy::lower("lambda_p")]);
     }
 }

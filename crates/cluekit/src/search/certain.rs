@@ -7,7 +7,7 @@ use super::Models;
 use super::prepared::GoOn;
 use crate::data::{Samples, Targets};
 use crate::distance::latent_distance;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::parallel::over_shards;
 use crate::prediction::predict;
 use crate::tensor::{tensor, values};
@@ -180,11 +180,8 @@ impl Certain {
 
     /// The error for a search that needs a certain training point and has none.
     pub(super) fn missing(&self) -> Error {
-        Error::data(format!(
-            "no training point of the wanted classes has an uncertainty below {}; raise --threshold, or start elsewhere \
-             (--init random-radius) with a radius of your own (--delta)",
-            self.below
-        ))
+        let problem = Error::NoCertainRow { below: self.below };
+        problem.remedy(Remedy::raise("threshold")).remedy(Remedy::StartElsewhere)
     }
 }
 

@@ -10,7 +10,7 @@ use super::origin::Origin;
 use crate::data::{Bounds, Feature, Schema, Task, Value};
 use crate::distance::{latent_distance, prediction_distance};
 use crate::error::Result;
-use crate::explanation::{Change, Clue, Distances, Label};
+use crate::explanation::{Change, Clue, Distances, Label, Rejection};
 use crate::parallel::over_shards;
 use crate::prediction::{Prediction, summarised};
 use crate::tensor::{tensor, values};
@@ -51,7 +51,7 @@ pub(super) fn certify(descent: &Descent, ends: &[End], acceptance: Acceptance) -
         let origin = &descent.origins[end.input];
         let (changes, broken) =
             descent.models.schema.map_or_else(Default::default, |schema| changes(schema, origin, &x));
-        let reason = rejection(origin, end, &evaluated, &broken, acceptance);
+        let reason = rejection(origin, end, &evaluated, broken, acceptance);
         Clue {
             label: label_of(&evaluated.prediction, descent.models),
             uncertainty: evaluated.prediction.uncertainty,
@@ -169,22 +169,22 @@ fn rejection(
     origin: &Origin,
     end: &End,
     evaluated: &Evaluated,
-    broken: &[String],
+    broken: Vec<String>,
     Acceptance { kind, threshold }: Acceptance,
-) -> Option<String> {
+) -> Option<Rejection> {
     let uncertainty = evaluated.prediction.uncertainty.get(kind);
     let numbers = [uncertainty, evaluated.cost, evaluated.input];
     if numbers.iter().chain(&end.z).any(|value| !value.is_finite()) {
-        return Some("the search left the finite numbers".into());
+        return Some(Rejection::NotFinite);
     }
     if !origin.ball.contains(&end.z, &origin.z) {
         let (distance, radius) = (latent_distance(&end.z, &origin.z), origin.ball.radius());
-        return Some(format!("it lies at {distance} from z₀, outside the ball of radius {radius}"));
+        return Some(Rejection::OutsideBall { distance, radius });
     }
     if !broken.is_empty() {
-        return Some(broken.join("; "));
+        return Some(Rejection::BreaksConstraints { broken });
     }
-    (uncertainty >= threshold).then(|| format!("uncertainty {uncertainty:.3} is not below {threshold}"))
+    (uncertainty >= threshold).then_some(Rejection::TooUncertain { uncertainty, threshold })
 }
 
 /// The predicted class or value.

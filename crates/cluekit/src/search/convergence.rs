@@ -36,10 +36,10 @@ impl Convergence {
             true => Ok(()),
             false => Err(Error::setting(key, format!("a tolerance must be 0 or a positive number, got {value}"))),
         };
-        tolerance("convergence.relative", self.relative)?;
-        tolerance("convergence.absolute", self.absolute)?;
+        tolerance("relative", self.relative)?;
+        tolerance("absolute", self.absolute)?;
         match self.patience {
-            0 => Err(Error::setting("convergence.patience", "must be at least 1; 0 would end before the first step")),
+            0 => Err(Error::setting("patience", "must be at least 1; 0 would end before the first step")),
             _ => Ok(()),
         }
     }

@@ -149,7 +149,7 @@ impl Search {
             true => Ok(()),
             false => Err(Error::setting(key, format!("must be a positive number, got {value}"))),
         };
-        positive("learning-rate", self.learning_rate)?;
+        positive("learning_rate", self.learning_rate)?;
         positive("threshold", self.threshold)?;
         let most = |key: &str, value: usize, most: usize| match value <= most {
             true => Ok(()),
@@ -160,13 +160,13 @@ impl Search {
         }
         most("count", self.count, MOST_CLUES)?;
         most("steps", self.convergence.max_steps, MOST_STEPS)?;
-        most("spread-starts", self.starts.spread, MOST_STEPS)?;
+        most("spread_starts", self.starts.spread, MOST_STEPS)?;
         if let Some(SubSearches { best, each, radius }) = self.sub_searches {
-            positive("sub-searches.radius", radius)?;
+            positive("sub_radius", radius)?;
             if best == 0 || each == 0 {
-                return Err(Error::setting("sub-searches", "needs at least one clue to search around, and one start"));
+                return Err(Error::setting("sub_searches", "needs at least one clue to search around, and one start"));
             }
-            most("sub-searches", best.saturating_mul(each), MOST_CLUES)?;
+            most("sub_searches", best.saturating_mul(each), MOST_CLUES)?;
         }
         Ok(())
     }

@@ -120,10 +120,10 @@ impl Objective {
             ("uncertainty.total", total),
             ("uncertainty.aleatoric", aleatoric),
             ("uncertainty.epistemic", epistemic),
-            ("lambda-x", self.input.0),
-            ("lambda-y", self.prediction),
-            ("lambda-z", self.latent),
-            ("lambda-p", self.prior),
+            ("lambda_x", self.input.0),
+            ("lambda_y", self.prediction),
+            ("lambda_z", self.latent),
+            ("lambda_p", self.prior),
             ("diversity", self.diversity.map_or(0.0, |term| term.0)),
         ];
         for (key, weight) in weights {
@@ -141,11 +141,6 @@ impl Objective {
             }
             None => Ok(()),
         }
-    }
-
-    /// Whether anything but the uncertainty of a single candidate has a weight.
-    pub(super) fn has_distances(&self) -> bool {
-        [self.input.0, self.prediction, self.latent, self.prior].iter().any(|weight| *weight > 0.0)
     }
 
     /// The diversity that couples candidates, if it has a weight.

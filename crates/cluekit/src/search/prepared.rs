@@ -10,7 +10,7 @@ use super::origin::{self, Origin};
 use super::{Background, Inputs, Models, Price, Search, Weighted, plausibility, sparse};
 use crate::data::Halfspace;
 use crate::error::{Error, Result};
-use crate::explanation::{Clue, Explanation, Original, Reconstruction};
+use crate::explanation::{Advice, Clue, Explanation, Original, Reconstruction};
 use crate::observer::{Observer, Shared};
 use crate::parallel::over_shards;
 use crate::prediction::Prediction;
@@ -219,7 +219,7 @@ impl Prepared<'_> {
     pub fn explanations(
         &self,
         sets: Vec<Vec<Clue>>,
-        advice: Vec<Option<String>>,
+        advice: Vec<Option<Advice>>,
         seed: Seed,
     ) -> Result<Vec<Explanation>> {
         let (descent, models) = (self.descent(), self.models);

@@ -1,7 +1,7 @@
 //! From the clues of one input to its explanation: label distribution, modes, frontier, diversity.
 
 use crate::diversity::{Set, Summary};
-use crate::explanation::{Clue, Explanation, Label, Mode, Original, Reconstruction};
+use crate::explanation::{Advice, Clue, Explanation, Label, Mode, Original, Reconstruction};
 use crate::mixture::clusters;
 use crate::seed::Seed;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ impl Explanation {
         input: Original,
         reconstruction: Reconstruction,
         clues: Vec<Clue>,
-        advice: Option<String>,
+        advice: Option<Advice>,
         seed: Seed,
     ) -> Self {
         Self {

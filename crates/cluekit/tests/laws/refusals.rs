@@ -25,18 +25,18 @@ fn a_setting_that_cannot_be_used_is_named() {
     let plain = Convergence::default();
     let cases = [
         ("count", Search { count: 0, ..Search::clue() }),
-        ("learning-rate", Search { learning_rate: 0.0, ..Search::clue() }),
-        ("learning-rate", Search { learning_rate: f32::INFINITY, ..Search::clue() }),
+        ("learning_rate", Search { learning_rate: 0.0, ..Search::clue() }),
+        ("learning_rate", Search { learning_rate: f32::INFINITY, ..Search::clue() }),
         ("threshold", Search { threshold: 0.0, ..Search::clue() }),
         ("threshold", Search { threshold: f32::NAN, ..Search::clue() }),
         ("uncertainty.total", objective(|o| o.uncertainty.total = f32::NAN)),
         ("uncertainty.aleatoric", objective(|o| o.uncertainty.aleatoric = -1.0)),
         ("uncertainty.epistemic", objective(|o| o.uncertainty.epistemic = f32::INFINITY)),
         ("uncertainty", objective(|o| o.uncertainty.total = 0.0)),
-        ("lambda-x", objective(|o| o.input.0 = f32::NAN)),
-        ("lambda-y", objective(|o| o.prediction = f32::NAN)),
-        ("lambda-z", objective(|o| o.latent = -0.5)),
-        ("lambda-p", objective(|o| o.prior = f32::NAN)),
+        ("lambda_x", objective(|o| o.input.0 = f32::NAN)),
+        ("lambda_y", objective(|o| o.prediction = f32::NAN)),
+        ("lambda_z", objective(|o| o.latent = -0.5)),
+        ("lambda_p", objective(|o| o.prior = f32::NAN)),
         ("diversity", objective(|o| o.diversity = Some(diversity(f32::NAN, Diversity::Dpp, Space::Z)))),
         ("distinct-labels", objective(|o| o.diversity = Some(diversity(1.0, Diversity::DistinctLabels, Space::Y)))),
         ("label-entropy", objective(|o| o.diversity = Some(diversity(1.0, Diversity::LabelEntropy, Space::Y)))),
@@ -46,12 +46,12 @@ fn a_setting_that_cannot_be_used_is_named() {
         ("radius", with_starts(Starts { radius: Some(-1.0), ..Starts::default() })),
         ("jitter", with_starts(Starts { jitter: f32::NAN, ..Starts::default() })),
         ("towards", with_starts(Starts { classes: vec![0, CLASSES], ..starts(&[InitScheme::ClassPath]) })),
-        ("convergence.patience", convergence(Convergence { patience: 0, ..plain })),
-        ("convergence.relative", convergence(Convergence { relative: f32::NAN, ..plain })),
-        ("convergence.absolute", convergence(Convergence { absolute: -1.0, ..plain })),
-        ("sub-searches", sub(0, 1, 1.0)),
-        ("sub-searches", sub(1, 0, 1.0)),
-        ("sub-searches.radius", sub(1, 1, 0.0)),
+        ("patience", convergence(Convergence { patience: 0, ..plain })),
+        ("relative", convergence(Convergence { relative: f32::NAN, ..plain })),
+        ("absolute", convergence(Convergence { absolute: -1.0, ..plain })),
+        ("sub_searches", sub(0, 1, 1.0)),
+        ("sub_searches", sub(1, 0, 1.0)),
+        ("sub_radius", sub(1, 1, 0.0)),
     ];
     for (key, search) in cases {
         let problem = problem(&world, &world.background(), &search);
@@ -88,7 +88,7 @@ fn what_looks_at_training_rows_says_so_when_there_are_none() {
     let unsure = Background { certain: Some(certain), ..Background::default() };
     for search in [Search::delta_clue(Delta::Auto, 2), paths] {
         let problem = problem(&world, &unsure, &search);
-        assert!(problem.starts_with("no training point") && problem.contains("--threshold"), "{problem}");
+        assert!(problem.starts_with("no training point") && problem.contains("raise `threshold`"), "{problem}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! What `clue explain` prints and writes.
 
+use crate::remedy::remedy;
 use crate::table::{json, table};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -67,7 +68,8 @@ fn print(document: &ExplanationSet, schema: &Schema, as_json: bool) -> Result<()
 
 /// What people read of each input.
 fn text(document: &ExplanationSet, schema: &Schema) -> String {
-    let texts: Vec<String> = shown(document).iter().map(|explanation| change_list(explanation, schema)).collect();
+    let texts: Vec<String> =
+        shown(document).iter().map(|explanation| change_list(explanation, schema, &remedy)).collect();
     texts.join("\n")
 }
 

@@ -12,7 +12,7 @@ use clap::Args;
 use cluekit::Seed;
 use cluekit::amortise::{Fitted, Mapper, Method};
 use cluekit::explainer::{ApplySettings, BEST, Explainer, ExplanationSet, GroupSettings};
-use cluekit::explanation::{Clue, Explanation};
+use cluekit::explanation::Explanation;
 use cluekit::observer::Observer;
 use std::process::ExitCode;
 
@@ -81,8 +81,7 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     let mappers = explainer.mappers(&args.method, &groups, &judging, seed, &mut bar).with_context(|| args.choices())?;
     mappers.iter().for_each(|(name, fitted)| note_on_trade_off(name, fitted, args.cost.lambda_x));
     let inputs = args.inputs.choose(&explainer, &args.run.directory(), search.accept_by)?;
-    let advice = |clues: &[Clue]| args.advice(clues);
-    let explanations = explainer.apply(&mappers, &ask, &search, &inputs, seed, &mut bar, advice)?;
+    let explanations = explainer.apply(&mappers, &ask, &search, &inputs, seed, &mut bar)?;
     bar.finished("applied", &Explanation::tally(&explanations));
     let set = ExplanationSet::new(&explainer, &args.method, &search, seed, &[], explanations);
     args.results.deliver(&set, explainer.known_schema()?)
@@ -123,19 +122,5 @@ impl ApplyArgs {
             true => format!("making `{}`", self.method),
             false => format!("`{}` is no baseline ({}), so a fitted mapper", self.method, baselines.join(", ")),
         }
-    }
-
-    /// What to try for an input without an accepted counterfactual.
-    fn advice(&self, clues: &[Clue]) -> Option<String> {
-        if clues.iter().any(|clue| clue.accepted) {
-            return None;
-        }
-        Some(match clues.is_empty() {
-            true => {
-                "no mapper serves this input: none was fitted for its classes; try --classes, or fit another".into()
-            }
-            false if self.refine == 0 => "try --refine 5, another --method, or `clue explain`".into(),
-            false => "try more steps of --refine, another --method, or `clue explain`".into(),
-        })
     }
 }

@@ -147,7 +147,7 @@ impl Constraints {
             names.join(", "),
             names.len()
         );
-        Err(Error::setting("constraints.most_changed", problem))
+        Err(Error::infeasible("constraints.most_changed", problem))
     }
 
     fn check_relations(&self, schema: &Schema, original: &[f32], bounds: &Bounds) -> Result<()> {
@@ -172,7 +172,7 @@ impl Constraints {
                  range, free a feature, or remove the relation"
             )
         };
-        Err(Error::setting("constraints.relations", problem))
+        Err(Error::infeasible("constraints.relations", problem))
     }
 
     /// The relations in encoded columns, with v = mean + deviation · x for each feature.
@@ -217,7 +217,7 @@ fn out_of_reach(feature: &Feature, value: f64, range: &Range, [up, down]: [bool;
     };
     let name = &feature.name;
     let shown = feature.show(&Value::Number(value));
-    Error::setting(
+    Error::infeasible(
         format!("constraints.ranges.{name}"),
         format!("`{name}` is {shown} in this input and {rule}, but must lie in {range}; widen the range, or {remedy}"),
     )

@@ -14,7 +14,7 @@ use crate::data::dataset::sha256_hex;
 use crate::data::npy::{self, Archive, Array, Kind};
 use crate::data::split::Split;
 use crate::data::{Constraints, Dataset, Image, Samples, Schema, Source, Target, Targets, Task};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -125,7 +125,8 @@ fn choose_keys(path: &Path, keys: &[String], target: Option<&str>) -> Result<Vec
 
 fn from_files(path: &Path, request: &Request) -> Result<Found> {
     let Some(target) = &request.target else {
-        return Err(Error::file(path, "holds images without labels; name their file with --target labels.npy"));
+        let labels = Remedy::give("target", "the file of the labels, such as labels.npy");
+        return Err(Error::file(path, "holds images without labels").remedy(labels));
     };
     let beside = path.parent().map(|folder| folder.join(target)).filter(|file| file.is_file());
     let labels_path = beside.unwrap_or_else(|| PathBuf::from(target));
@@ -398,7 +399,7 @@ mod tests {
         let set = load(&path, &request).unwrap();
         assert_eq!((set.train.len(), set.test.len(), set.sources.len()), (1, 1, 2));
         assert_eq!(set.schema.target.name, "digits");
-        assert!(complaint(load(&path, &Request::new("x.npy"))).contains("--target labels.npy"));
+        assert!(complaint(load(&path, &Request::new("x.npy"))).contains("give `target` with the file"));
         let shared = Request { test_share: 1.0, ..request };
         assert!(complaint(load(&path, &shared)).contains("test_share"));
     }

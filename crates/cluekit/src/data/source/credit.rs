@@ -12,7 +12,7 @@ use crate::data::raw::sheet;
 use crate::data::raw::{Format, RawColumn, RawTable, file_name, text};
 use crate::data::split::Split;
 use crate::data::{Constraints, Dataset, Feature, Kind, Schema, Source, Target, Task};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::seed::Seed;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -86,13 +86,9 @@ fn find(directory: &Path) -> Result<PathBuf> {
         return Ok(directory.to_owned());
     }
     FILES.iter().map(|file| directory.join(file)).find(|path| path.is_file()).ok_or_else(|| {
-        Error::file(
-            directory,
-            format!(
-                "the credit dataset is not here; run `clue data fetch credit`, or give `--data DIR` with one of {}",
-                FILES.join(", ")
-            ),
-        )
+        let elsewhere = Remedy::data_folder(format!("one of {}", FILES.join(", ")));
+        let problem = Error::missing(directory, "the credit dataset is not here");
+        problem.remedy(Remedy::fetch("credit")).remedy(elsewhere)
     })
 }
 
@@ -122,7 +118,7 @@ fn header_row(second: Option<String>) -> usize {
 /// The first workbook or CSV in a `.zip`.
 fn unpack(path: &Path, stored: &[u8]) -> Result<Vec<u8>> {
     let damaged = |error: &dyn std::fmt::Display| {
-        Error::file(path, format!("cannot be unpacked ({error}); run `clue data fetch credit`"))
+        Error::file(path, format!("cannot be unpacked ({error})")).remedy(Remedy::fetch("credit"))
     };
     let mut archive = ZipArchive::new(Cursor::new(stored)).map_err(|error| damaged(&error))?;
     for index in 0..archive.len() {
@@ -137,7 +133,7 @@ fn unpack(path: &Path, stored: &[u8]) -> Result<Vec<u8>> {
             return Ok(bytes);
         }
     }
-    Err(Error::file(path, "has no .xls or .csv inside; run `clue data fetch credit`, or give one of those"))
+    Err(Error::file(path, "has no .xls or .csv inside").remedy(Remedy::fetch("credit")))
 }
 
 /// The 23 features and the target, under the names and in the order of the original.
@@ -146,10 +142,8 @@ fn canonical(table: RawTable) -> Result<RawTable> {
     let take = |name: &str, aliases: &[String]| {
         let column = table.columns.iter().find(|column| aliases.contains(&plain(&column.name)));
         let column = column.ok_or_else(|| {
-            Error::file(
-                &table.path,
-                format!("has no column `{name}` (columns: {}); run `clue data fetch credit`", table.column_names()),
-            )
+            let problem = format!("has no column `{name}` (columns: {})", table.column_names());
+            Error::file(&table.path, problem).remedy(Remedy::fetch("credit"))
         })?;
         Ok(RawColumn { name: name.to_owned(), cells: column.cells.clone() })
     };
@@ -295,7 +289,10 @@ mod tests {
     fn an_absent_dataset_is_explained() {
         let folder = tempfile::tempdir().unwrap();
         let message = load(folder.path(), Seed(0)).unwrap_err().to_string();
-        assert!(message.contains("clue data fetch credit") && message.contains("--data DIR"), "{message}");
+        assert!(
+            message.contains("fetch the dataset `credit`") && message.contains("or name a data folder"),
+            "{message}"
+        );
     }
 
     #[test]

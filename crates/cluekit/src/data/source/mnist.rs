@@ -5,7 +5,7 @@
 use crate::data::catalogue::mnist_names;
 use crate::data::idx::{self, Idx};
 use crate::data::{Constraints, Dataset, Image, Samples, Schema, Source, Target, Targets, Task};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use std::path::{Path, PathBuf};
 
 const SIDE: usize = 28;
@@ -35,9 +35,8 @@ fn find_files(directory: &Path) -> Result<[PathBuf; 4]> {
         return Ok(files);
     }
     let problem = format!("has no {}", missing.join(", "));
-    let remedy =
-        "run `clue data fetch mnist`, or name with --data DIR the folder whose subfolder mnist holds the files";
-    Err(Error::file(directory, format!("{problem}; {remedy}")))
+    let elsewhere = Remedy::data_folder("these files in its subfolder mnist");
+    Err(Error::missing(directory, problem).remedy(Remedy::fetch("mnist")).remedy(elsewhere))
 }
 
 fn read_split(images: &Path, labels: &Path) -> Result<(Samples, [Source; 2])> {
@@ -120,8 +119,8 @@ mod tests {
         let folder = tiny();
         fs::remove_file(folder.path().join("train-labels-idx1-ubyte")).unwrap();
         let message = complaint(&folder);
-        assert!(message.contains("has no train-labels-idx1-ubyte.gz; run `clue data fetch mnist`"), "{message}");
-        assert!(message.contains("--data DIR"), "{message}");
+        assert!(message.contains("has no train-labels-idx1-ubyte.gz; fetch the dataset `mnist`"), "{message}");
+        assert!(message.contains("or name a data folder"), "{message}");
     }
 
     #[test]

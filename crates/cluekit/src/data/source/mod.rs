@@ -12,7 +12,7 @@ pub mod table;
 
 use super::{Dataset, Image, Samples, Schema};
 use crate::data::DataDir;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -92,17 +92,15 @@ fn extension(path: &Path) -> String {
 pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> Result<Dataset> {
     let provider = directory.provider_of(&request.name);
     if request.split.is_some() && provider.is_none() {
-        let problem = format!("`{}` has no splits to choose from; leave --split away", request.name);
-        return Err(Error::setting("split", problem));
+        let problem = format!("`{}` has no splits to choose from", request.name);
+        return Err(Error::setting("split", problem).remedy(Remedy::leave_out(["split"])));
     }
     let built_in = |dataset: Dataset| match schema {
         _ if request.target.is_some() && !request.name.contains('.') && provider.is_none() => Err(Error::setting(
             "target",
-            format!(
-                "`{}` has a target of its own, `{}`; leave --target away",
-                request.name, dataset.schema.target.name
-            ),
-        )),
+            format!("`{}` has a target of its own, `{}`", request.name, dataset.schema.target.name),
+        )
+        .remedy(Remedy::leave_out(["target"]))),
         Some(given) if bare(given) != bare(&dataset.schema) => Err(Error::data(format!(
             "the schema does not fit `{}`, whose columns are known: only units, meanings and constraints may differ; leave \
              the schema away",

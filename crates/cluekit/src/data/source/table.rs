@@ -5,7 +5,7 @@ use crate::data::infer::{Inferred, infer};
 use crate::data::raw::{RawTable, ReadTable, file_name};
 use crate::data::split::Split;
 use crate::data::{Dataset, Samples, Schema, Source, Targets, Task};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use std::path::Path;
 
 /// Reads the table at `path`; what its columns mean is inferred unless `schema` says it.
@@ -36,10 +36,10 @@ fn target_name<'a>(table: &RawTable, request: &'a Request, schema: Option<&'a Sc
             format!("`{asked}` was asked for, but the schema predicts `{described}`; change one of them"),
         )),
         (Some(name), _) | (None, Some(name)) => table.need(name).map(|_| name),
-        (None, None) => Err(Error::file(
-            &table.path,
-            format!("the column to predict is not named; give `--target` with one of {}", table.column_names()),
-        )),
+        (None, None) => {
+            let problem = Error::file(&table.path, "the column to predict is not named");
+            Err(problem.remedy(Remedy::give("target", format!("one of {}", table.column_names()))))
+        }
     }
 }
 
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_target_that_is_missing_or_unknown_is_explained_with_the_columns() {
         let message = problem(&bank(), None, None);
-        assert!(message.ends_with("give `--target` with one of age, job, rate, default"), "{message}");
+        assert!(message.ends_with("give `target` with one of age, job, rate, default"), "{message}");
         let message = problem(&bank(), Some("Defualt"), None);
         assert!(message.contains("bank.csv: has no column `Defualt`; did you mean `default`?"), "{message}");
     }

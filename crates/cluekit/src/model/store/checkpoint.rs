@@ -4,7 +4,7 @@
 //! finished. Which run it belongs to says `run.toml` beside it.
 
 use super::files::{create_folder, remove_leftovers, write_whole};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ impl Snapshot {
     }
 
     fn broken(&self, problem: String) -> Error {
-        Error::file(&self.origin, format!("{problem}; delete the checkpoint folder and train again without --resume"))
+        Error::file(&self.origin, problem).remedy(Remedy::TrainAgain)
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -151,6 +151,6 @@ mod tests {
         let checkpoint = Checkpoint::in_folder(folder.path()).unwrap();
         checkpoint.save("m", &Snapshot::default().array("a", &[1.0])).unwrap();
         let error = checkpoint.load("m").unwrap().unwrap().take("a", 2).unwrap_err().to_string();
-        assert!(error.contains("m.safetensors") && error.contains("without --resume"), "{error}");
+        assert!(error.contains("m.safetensors") && error.contains("train again from the beginning"), "{error}");
     }
 }

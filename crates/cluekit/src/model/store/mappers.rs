@@ -4,7 +4,7 @@
 
 use super::files::create_folder;
 use super::weights::{Arrays, write_weights_with_note};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::model::parameters::Parameters;
 use std::fs;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ impl Mappers {
         if !path.exists() {
             let fitted = self.names()?;
             let there = if fitted.is_empty() { "none is".into() } else { format!("there are {}", fitted.join(", ")) };
-            return Err(Error::file(path, format!("is not there ({there}); `clue glam fit` makes it")));
+            return Err(Error::missing(path, format!("is not there ({there})")).remedy(Remedy::Fit));
         }
         let arrays = Arrays::read(&path)?;
         match arrays.note().map(str::to_owned) {

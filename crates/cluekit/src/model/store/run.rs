@@ -7,7 +7,7 @@ use super::files::{create_folder, remove_leftovers, write_whole};
 use super::mappers::Mappers;
 use super::weights::{Arrays, write_weights, write_weights_with_note};
 use crate::data::{Request, Schema, Source, sha256_hex};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::model::mlp::{Head, Mlp};
 use crate::model::network::Network;
 use crate::model::parameters::{Layout, Parameters};
@@ -135,7 +135,7 @@ impl RunFolder {
             return Ok(Some("schema.toml differs".into()));
         }
         if before.constraints != schema.constraints {
-            return Ok(Some("schema.toml has other constraints (give it with --schema to keep them)".into()));
+            return Ok(Some("schema.toml has other constraints (give it as the schema to keep them)".into()));
         }
         let settings = |record: &RunRecord| {
             let table = toml::Table::try_from(record).expect("a record is made of tables, numbers and strings");
@@ -228,13 +228,10 @@ impl RunFolder {
     pub fn record(&self) -> Result<RunRecord> {
         let path = self.file("run.toml");
         if !self.path.exists() {
-            return Err(Error::file(&self.path, "is not there; `clue train DATASET --out RUN` makes a run"));
+            return Err(Error::missing(&self.path, "is not there").remedy(Remedy::Train));
         }
         if !self.exists() {
-            return Err(Error::file(
-                &self.path,
-                "is no run: it holds no run.toml; `clue train DATASET --out RUN` makes one",
-            ));
+            return Err(Error::missing(&self.path, "is no run: it holds no run.toml").remedy(Remedy::Train));
         }
         let text = self.text("run.toml")?;
         let unreadable = |problem: toml::de::Error| Error::file(&path, problem.to_string().trim_end());

@@ -1,0 +1,169 @@
+//! What to try next for an input without an accepted clue.
+
+use crate::error::{Remedy, alternatives};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What is known of an input without an accepted clue, and what to try next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Advice {
+    /// A certain point lies within reach when nothing but certainty counts.
+    WithinReach {
+        /// What was searched.
+        #[serde(flatten)]
+        searched: Searched,
+        /// The latent distance of the nearest certain point that was found.
+        nearest: f64,
+        /// Any of these may help.
+        remedies: Vec<Remedy>,
+    },
+    /// A certain point lies outside the ball.
+    FartherAway {
+        /// What was searched.
+        #[serde(flatten)]
+        searched: Searched,
+        /// The latent distance of the nearest certain point that was found.
+        nearest: f64,
+        /// The first may help, and the others after it.
+        remedies: Vec<Remedy>,
+    },
+    /// No certain point was found outside the ball either.
+    NoneFound {
+        /// What was searched.
+        #[serde(flatten)]
+        searched: Searched,
+        /// Any of these may help.
+        remedies: Vec<Remedy>,
+    },
+    /// No mapper was fitted for the classes of the input.
+    NoMapper {
+        /// Any of these may help.
+        remedies: Vec<Remedy>,
+    },
+    /// No answer of the mappers was accepted.
+    NoAnswer {
+        /// Answers are accepted below this uncertainty.
+        threshold: f32,
+        /// Steps of CLUE that started at each answer.
+        refine: usize,
+        /// Any of these may help.
+        remedies: Vec<Remedy>,
+    },
+}
+
+/// A search that found nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Searched {
+    /// Clues are accepted below this uncertainty.
+    pub threshold: f32,
+    /// The radius δ of the ball; nothing for an unbounded search.
+    pub delta: Option<f32>,
+    /// Steps at the most.
+    pub steps: usize,
+}
+
+impl Advice {
+    /// What to try.
+    pub fn remedies(&self) -> &[Remedy] {
+        match self {
+            Self::WithinReach { remedies, .. }
+            | Self::FartherAway { remedies, .. }
+            | Self::NoneFound { remedies, .. }
+            | Self::NoMapper { remedies }
+            | Self::NoAnswer { remedies, .. } => remedies,
+        }
+    }
+
+    /// A sentence with remedies in the words of a door.
+    pub fn worded(&self, word: &dyn Fn(&Remedy) -> String) -> String {
+        let any = alternatives(self.remedies(), word);
+        match self {
+            Self::WithinReach { searched, nearest, .. } => {
+                let at = figures(*nearest);
+                format!("{searched}; there is one at {at} when nothing but certainty counts: {any}")
+            }
+            Self::FartherAway { searched, nearest, remedies } => {
+                let at = figures(*nearest);
+                let (first, then) = remedies.split_at(remedies.len().min(1));
+                let first = alternatives(first, word);
+                match then {
+                    [] => format!("{searched}; the nearest found lies at {at}: {first}"),
+                    then => {
+                        let then = alternatives(then, word);
+                        format!("{searched}; the nearest found lies at {at}: {first}, and {then} if that is not enough")
+                    }
+                }
+            }
+            Self::NoneFound { searched, .. } => format!("{searched}; none was found beyond either: {any}"),
+            Self::NoMapper { .. } => format!("no mapper serves this input, none was fitted for its classes: {any}"),
+            Self::NoAnswer { threshold, .. } => format!("no mapper has an accepted answer below {threshold}: {any}"),
+        }
+    }
+}
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.worded(&Remedy::to_string))
+    }
+}
+
+impl fmt::Display for Searched {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "the search found no clue below {} ", self.threshold)?;
+        match self.delta {
+            Some(radius) => write!(f, "within δ = {}", figures(radius.into())),
+            None => write!(f, "after {} steps", self.steps),
+        }
+    }
+}
+
+/// Three digits that say something.
+fn figures(value: f64) -> String {
+    let decimals = (2 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// The number of three digits that say something next to `value`.
+pub(crate) fn rounded(value: f64) -> f64 {
+    figures(value).parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn farther() -> Advice {
+        let searched = Searched { threshold: 0.2, delta: Some(2.0), steps: 100 };
+        let remedies = vec![Remedy::set([("delta", 4.2)]), Remedy::raise("steps")];
+        Advice::FartherAway { searched, nearest: 4.0, remedies }
+    }
+
+    #[test]
+    fn advice_is_a_sentence_in_plain_language() {
+        assert_eq!(
+            farther().to_string(),
+            "the search found no clue below 0.2 within δ = 2; the nearest found lies at 4: try delta = 4.2, and raise \
+             `steps` if that is not enough"
+        );
+    }
+
+    #[test]
+    fn every_number_of_the_sentence_is_a_field() {
+        let written = serde_json::to_value(farther()).unwrap();
+        let expected = serde_json::json!({
+            "kind": "farther-away", "threshold": 0.2_f32, "delta": 2.0, "steps": 100, "nearest": 4.0,
+            "remedies": [{"kind": "set", "settings": {"delta": 4.2}}, {"kind": "raise", "setting": "steps"}],
+        });
+        assert_eq!(written, expected);
+        assert_eq!(serde_json::from_value::<Advice>(written).unwrap(), farther());
+    }
+
+    #[test]
+    fn radii_have_three_digits_that_say_something() {
+        assert_eq!([0.27006918, 2.0, 0.0004, 1234.5, 3.2178].map(figures), ["0.27", "2", "0.0004", "1234", "3.22"]);
+        assert_eq!([0.27006918, 3.2178].map(rounded), [0.27, 3.22]);
+    }
+}
