@@ -13,6 +13,7 @@ pub type Rng = ChaCha8Rng;
 
 /// The seed of a run: same inputs, settings and seed, same bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Seed(pub u64);
 

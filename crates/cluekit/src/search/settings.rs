@@ -33,6 +33,7 @@ named! {
     "method", "a method";
     /// The methods that search.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum SearchMethod {
         /// One search from the input, without a ball.
         #[default]
@@ -57,6 +58,7 @@ impl SearchMethod {
 
 /// A class by its name, or by its position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ClassName {
     /// Its position in the list of classes.
@@ -82,10 +84,12 @@ impl ClassName {
 
 /// The settings of a search; what is not said is what the method's recipe says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchSettings {
-    /// The radius of the latent ball.
+    /// The radius of the latent ball: a number, `auto`, `inf`, or `4*auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
     pub delta: Option<Delta>,
     /// How far from the input searches start.
     #[serde(skip_serializing_if = "Option::is_none")]
