@@ -130,6 +130,14 @@ pub enum Label {
 }
 
 /// A row of a table in the data's own units, feature by feature, in the order of the schema.
+///
+/// ```
+/// use cluekit::explanation::DataRow;
+///
+/// let row: DataRow = serde_json::from_str(r#"{"AGE": 31.0, "SEX": "2"}"#).expect("a value for each feature");
+/// assert_eq!(row.0[0].0, "AGE");
+/// assert_eq!(serde_json::to_string(&row).expect("finite numbers"), r#"{"AGE":31.0,"SEX":"2"}"#);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DataRow(pub Vec<(String, Value)>);
 

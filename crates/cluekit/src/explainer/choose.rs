@@ -13,6 +13,13 @@ use serde::{Deserialize, Serialize};
 const TOP: usize = 8;
 
 /// A choice of inputs.
+///
+/// ```
+/// use cluekit::Selection;
+///
+/// let unsure = Selection { above: Some(0.5), top: Some(20), ..Selection::default() };
+/// assert!(unsure.inputs.is_empty() && unsure.class.is_none());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]

@@ -83,6 +83,15 @@ impl ClassName {
 }
 
 /// The settings of a search; what is not said is what the method's recipe says.
+///
+/// ```
+/// use cluekit::{SearchMethod, SearchSettings};
+///
+/// let settings: SearchSettings = toml::from_str("lambda_x = 0.03\ncount = 6").expect("known keys");
+/// let search = settings.search(SearchMethod::Nabla, &["no".into(), "yes".into()])?;
+/// assert_eq!((search.count, search.objective.input.0), (6, 0.03));
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
