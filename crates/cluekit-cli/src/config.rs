@@ -13,7 +13,7 @@ pub fn read<T: DeserializeOwned + Default>(path: Option<&Path>) -> Result<T> {
     let words = |problem: toml::de::Error| {
         let lines: Vec<&str> = problem.message().lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let line = problem.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-        Error::line(path, line as u64, lines.join(" "))
+        Error::setting("config", format!("{}, line {line}: {}", path.display(), lines.join(" ")))
     };
     Ok(toml::from_str(&text).map_err(words)?)
 }

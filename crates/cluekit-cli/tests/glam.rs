@@ -122,7 +122,7 @@ fn a_translation_is_fitted_once_and_applied_in_one_call() {
 
     let document = place.apply(&["--top", "6", "--seed", "7"]);
     assert_eq!((&document["method"], &document["seed"]), (&"glam".into(), &7.into()));
-    assert_eq!(document["settings"]["convergence"]["max_steps"], 0);
+    assert_eq!(document["settings"]["steps"], 0);
     assert_eq!(explanations(&document).len(), 6);
     for explanation in explanations(&document) {
         for field in ["index", "label", "target", "uncertainty", "probabilities", "x", "z"] {

@@ -4,7 +4,7 @@
 //! difference between the means of certain and uncertain letters is next to nothing, and what there is leads nowhere.
 //! One translation for a whole class cannot serve both halves either; one for each cluster can.
 //!
-//! `cargo run --release --workspace --example cancelling`
+//! `cargo run --release -p cluekit-synbols --example cancelling`
 
 use cluekit::Seed;
 use cluekit::amortise::{

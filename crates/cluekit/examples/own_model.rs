@@ -1,7 +1,7 @@
 //! A model of your own: implement `Predictor` and `Generative`, and every search works on it.
 //!
 //! Here the data lie on a line in the plane, the generative model knows the line, and an ensemble of three logistic
-//! classifiers disagrees about where the classes part. `cargo run --release --workspace --example own_model`
+//! classifiers disagrees about where the classes part. `cargo run --release -p cluekit --example own_model`
 
 use cluekit::model::{Generative, Predictive, Predictor};
 use cluekit::observer::Silent;

@@ -1,6 +1,6 @@
 //! From data to explanations: train on two moons, take the least certain point, ask what would make the model sure.
 //!
-//! `cargo run --release --workspace --example quickstart`
+//! `cargo run --release -p cluekit --example quickstart`
 
 use cluekit::Seed;
 use cluekit::data::{DataDir, Request, load};

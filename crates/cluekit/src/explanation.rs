@@ -9,12 +9,18 @@ mod rejection;
 pub use advice::{Advice, Searched};
 pub use rejection::Rejection;
 
+use crate::data::{Schema, Value};
 use crate::diversity::Summary;
 use crate::prediction::UncertaintyParts;
-use serde::{Deserialize, Serialize};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+#[cfg(feature = "schema")]
+use std::collections::BTreeMap;
+use std::fmt;
 
 /// An input, and the changes that would make the model certain about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
     /// The input as it is: x₀ and z₀.
     pub input: Original,
@@ -36,6 +42,7 @@ pub struct Explanation {
 
 /// The input to be explained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Original {
     /// Its row among the inputs that were given, or in the split it was taken from.
     pub index: usize,
@@ -47,6 +54,10 @@ pub struct Original {
     pub uncertainty: UncertaintyParts,
     /// Of the classes; empty for a regression.
     pub probabilities: Vec<f32>,
+    /// The input in the data's own units; nothing for an image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<BTreeMap<String, serde_json::Value>>"))]
+    pub row: Option<DataRow>,
     /// The encoded input x₀.
     pub x: Vec<f32>,
     /// Its latent code z₀ = μ_φ(z|x₀).
@@ -55,6 +66,7 @@ pub struct Original {
 
 /// The decoded z₀: what is seen before anything is changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reconstruction {
     /// The predicted class, or the predicted value.
     pub label: Label,
@@ -70,6 +82,7 @@ pub struct Reconstruction {
 
 /// A counterfactual latent uncertainty explanation, with its certificate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clue {
     /// The predicted class, or the predicted value.
     pub label: Label,
@@ -98,6 +111,10 @@ pub struct Clue {
     pub delta: Option<f32>,
     /// What differs from the input, in the data's own units; empty for images.
     pub changes: Vec<Change>,
+    /// The counterfactual in the data's own units; nothing for an image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<BTreeMap<String, serde_json::Value>>"))]
+    pub row: Option<DataRow>,
     /// The encoded counterfactual.
     pub x: Vec<f32>,
     /// Where the search ended.
@@ -109,6 +126,7 @@ pub struct Clue {
 
 /// A predicted class or value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Label {
     /// A position in the list of classes.
@@ -117,8 +135,62 @@ pub enum Label {
     Value(f32),
 }
 
+/// A row of a table in the data's own units, feature by feature, in the order of the schema.
+///
+/// ```
+/// use cluekit::explanation::DataRow;
+///
+/// let row: DataRow = serde_json::from_str(r#"{"AGE": 31.0, "SEX": "2"}"#).expect("a value for each feature");
+/// assert_eq!(row.0[0].0, "AGE");
+/// assert_eq!(serde_json::to_string(&row).expect("finite numbers"), r#"{"AGE":31.0,"SEX":"2"}"#);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DataRow(pub Vec<(String, Value)>);
+
+impl DataRow {
+    /// What encoded numbers stand for; nothing for an image, and where a number is not finite.
+    pub fn of(x: &[f32], schema: &Schema) -> Option<Self> {
+        if schema.image.is_some() || x.iter().any(|number| !number.is_finite()) {
+            return None;
+        }
+        let names = schema.features.iter().map(|feature| feature.name.clone());
+        Some(Self(names.zip(schema.decode_row(x)).collect()))
+    }
+}
+
+impl Serialize for DataRow {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'de> Deserialize<'de> for DataRow {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Features;
+
+        impl<'de> Visitor<'de> for Features {
+            type Value = DataRow;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a value for each feature")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<DataRow, A::Error> {
+                let mut features = Vec::new();
+                while let Some(feature) = map.next_entry()? {
+                    features.push(feature);
+                }
+                Ok(DataRow(features))
+            }
+        }
+
+        deserializer.deserialize_map(Features)
+    }
+}
+
 /// Distances between a counterfactual and its input.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distances {
     /// d_x(x, x₀).
     pub input: f32,
@@ -130,6 +202,7 @@ pub struct Distances {
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
     /// All steps were taken.
@@ -142,6 +215,7 @@ pub enum StopReason {
 
 /// The generative model's opinion of x, each as the share of training rows with a value at most as large.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plausibility {
     /// Of the reconstruction error ‖x − μ_θ(μ_φ(x))‖₁: near 1 for an x that the data would not hold.
     pub reconstruction: f32,
@@ -151,6 +225,7 @@ pub struct Plausibility {
 
 /// One feature of a table that a counterfactual changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// The feature's name.
     pub feature: String,
@@ -165,6 +240,7 @@ pub struct Change {
 
 /// A group of clues that make the same kind of change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mode {
     /// The class that all of them have; nothing for a regression.
     pub label: Option<usize>,

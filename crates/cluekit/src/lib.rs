@@ -25,8 +25,17 @@ pub mod tensor;
 pub mod uncertainty;
 pub mod wording;
 
+pub use data::{Constraints, Dataset, Schema};
+pub use distance::Distance;
+pub use diversity::Diversity;
 pub use error::{Error, Result};
+pub use explainer::{AuditSettings, Explainer, ExplanationSet, Selection};
+pub use explanation::{Clue, Explanation};
+pub use model::plan::Plan;
+pub use model::{Generative, Predictor};
+pub use search::{Delta, Inputs, Search, SearchMethod, SearchSettings};
 pub use seed::Seed;
+pub use uncertainty::Uncertainty;
 
 /// The example in the README of the repository.
 #[cfg(doctest)]

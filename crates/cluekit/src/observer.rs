@@ -21,6 +21,21 @@ pub struct Progress<'a> {
 }
 
 /// Somebody who watches, and who may end what is watched.
+///
+/// ```
+/// use cluekit::observer::{Observer, Progress};
+/// use std::ops::ControlFlow;
+///
+/// /// Ends the work after so many steps.
+/// struct Limit(u64);
+///
+/// impl Observer for Limit {
+///     fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+///         if progress.done < self.0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+///     }
+///     fn finished(&mut self, _: &str, _: &str) {}
+/// }
+/// ```
 pub trait Observer: Send {
     /// After every step; where a step takes long, or nothing counts as one, also in between.
     ///

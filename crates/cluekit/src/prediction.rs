@@ -18,6 +18,7 @@ const ROUNDING: f32 = 2e-6;
 
 /// An uncertainty with its parts: nats for classes, standard deviations in the data's unit for values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UncertaintyParts {
     /// All of it.
     pub total: f32,

@@ -19,6 +19,9 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
+/// The numerical backend and its version.
+pub const BACKEND: (&str, &str) = ("burn", "0.22.1");
+
 /// Where tensors live: the processor.
 fn device() -> Device {
     Device::flex()

@@ -19,6 +19,7 @@ crate::named! {
     "uncertainty", "a kind of uncertainty";
     /// The kinds of uncertainty.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Uncertainty {
         /// All of it.
         #[default]

@@ -143,6 +143,13 @@ fn only_data_and_the_store_open_files() {
 }
 
 #[test]
+fn the_version_of_the_backend_is_the_one_that_is_pinned() {
+    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml")).unwrap();
+    let (name, version) = cluekit::tensor::BACKEND;
+    assert!(manifest.contains(&format!("{name} = {{ version = \"={version}\"")), "{name} {version}");
+}
+
+#[test]
 fn no_room_has_a_clock() {
     for (file, code) in files() {
         let clock = ["Instant::now", "SystemTime"].iter().any(|word| code.contains(word));

@@ -533,8 +533,6 @@ fn assert_numbers(what: &str, explanation: &Explanation) {
     }
 }
 
-// Fails for log-dpp: −λ_D log det K is +∞ where candidates coincide, so the search ends before its first step, although
-// the gradient is finite there. See `search::descent` and `Watch::see`.
 #[test]
 fn candidates_that_all_start_at_the_input_stay_among_numbers() {
     let [world, _] = World::both();

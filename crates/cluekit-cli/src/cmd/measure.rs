@@ -8,7 +8,7 @@ use clap::Args;
 use cluekit::audit::Trust;
 use cluekit::data::{Image, Samples};
 use cluekit::explainer::Split;
-use cluekit::measure::{Health, PredictorHealth};
+use cluekit::measure::{Health, Measures, PredictorHealth};
 use cluekit::model::Generative;
 use cluekit::model::store::files::{create_folder, write_whole};
 use cluekit::tensor::{tensor, values};
@@ -61,7 +61,7 @@ pub fn run(args: MeasureArgs) -> Result<ExitCode> {
     }
     let mut out = std::io::stdout().lock();
     match args.json {
-        true => out.write_all(&json(&trust.health)?)?,
+        true => out.write_all(&json(&Measures::from(trust.health))?)?,
         false => {
             out.write_all(as_table(&trust.health, samples.len()).as_bytes())?;
             writeln!(out, "\npictures in {}", pictures.display())?;

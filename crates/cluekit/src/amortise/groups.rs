@@ -14,7 +14,7 @@ use crate::data::{Predicate, Schema};
 use crate::error::{Error, Result};
 use crate::search::Models;
 use crate::uncertainty::Uncertainty;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -126,7 +126,7 @@ impl Scheme {
 }
 
 /// A threshold on the uncertainty.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
     /// In nats, or in the target's unit.
@@ -161,6 +161,25 @@ impl FromStr for Limit {
                 None => Err(wrong()),
             },
             None => number(text).map(|value| value as f32).filter(|v| v.is_finite()).map(Self::Value).ok_or_else(wrong),
+        }
+    }
+}
+
+/// A number, a share as `"95%"`, or what is written: `{ quantile = 0.95 }`.
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Number(f32),
+            Text(String),
+            Value { value: f32 },
+            Quantile { quantile: f64 },
+        }
+        match Written::deserialize(deserializer)? {
+            Written::Number(value) | Written::Value { value } => Ok(Self::Value(value)),
+            Written::Quantile { quantile } => Ok(Self::Quantile(quantile)),
+            Written::Text(text) => text.parse().map_err(serde::de::Error::custom),
         }
     }
 }
@@ -296,6 +315,19 @@ fn above_some(sorted: &[f32]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_threshold_reads_as_an_option_says_it_and_as_it_is_written() {
+        for (text, limit) in [
+            ("0.5", Limit::Value(0.5)),
+            ("\"95%\"", Limit::Quantile(0.95)),
+            ("{\"value\":0.5}", Limit::Value(0.5)),
+            ("{\"quantile\":0.95}", Limit::Quantile(0.95)),
+        ] {
+            assert_eq!(serde_json::from_str::<Limit>(text).unwrap(), limit, "{text}");
+        }
+        assert!(serde_json::from_str::<Limit>("\"much\"").is_err());
+    }
     use crate::amortise::toy::{Same, Sigmoid, classes, rows, table};
 
     fn thresholds(uncertain_above: Limit, certain_below: Limit) -> Thresholds {

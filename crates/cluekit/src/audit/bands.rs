@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The rows that one condition on one feature holds for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FeatureBand {
     /// The feature.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 /// The rows of one true class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ClassRow {
     /// What it is called.
@@ -29,6 +30,7 @@ pub struct ClassRow {
 
 /// Two classes that are the most probable ones of rows the model is unsure about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Hesitation {
     /// The two classes, in the order of the data.

@@ -20,6 +20,7 @@ const INTERVAL: f64 = 0.9;
 
 /// One answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
     /// What was asked.

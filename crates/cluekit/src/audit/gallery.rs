@@ -15,6 +15,7 @@ const LEAST_SHARE: f64 = 0.005;
 
 /// Explained inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Gallery {
     /// The method's name, as people read it: ∇-CLUE.
@@ -28,6 +29,7 @@ pub struct Gallery {
 
 /// One input with its clues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Card {
     /// Its row.
@@ -72,6 +74,7 @@ pub struct Card {
 
 /// A class and its share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NamedShare {
     /// What it is called.
@@ -82,6 +85,7 @@ pub struct NamedShare {
 
 /// A feature and its value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NamedValue {
     /// The feature.
@@ -96,6 +100,7 @@ pub struct NamedValue {
 
 /// A clue on a card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CardClue {
     /// Its place among the clues as they were searched, counted from 1.
@@ -130,6 +135,7 @@ pub struct CardClue {
 
 /// A changed feature of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CardChange {
     /// The feature.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Fitted changes, one for each group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Groups {
     /// What the mapper is called.
@@ -18,6 +19,7 @@ pub struct Groups {
 
 /// One group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GroupCard {
     /// From whom to whom: `4 → 4`.

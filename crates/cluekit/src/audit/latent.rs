@@ -12,6 +12,7 @@ const PLANE: usize = 2;
 
 /// Codes in a plane.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LatentMap {
     /// Dimensions of the latent space.
@@ -26,6 +27,7 @@ pub struct LatentMap {
 
 /// One row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LatentPoint {
     /// Its row.
@@ -38,6 +40,7 @@ pub struct LatentPoint {
 
 /// The way of a search to a clue, and the input that it belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Way {
     /// The input's row.

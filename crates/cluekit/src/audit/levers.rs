@@ -11,6 +11,7 @@ const LARGEST: usize = 5;
 
 /// A feature that the cheapest accepted clues change in the same direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Lever {
     /// The feature.

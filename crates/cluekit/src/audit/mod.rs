@@ -54,6 +54,7 @@ pub const FORMAT: u32 = 4;
 
 /// Everything that the page of an audit shows; parts that could not be had are none, and `missing` says why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Audit {
     /// The version of the document's layout.
@@ -82,6 +83,7 @@ pub struct Audit {
 
 /// Where a model is unsure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Whereabouts {
     /// How many rows it is unsure about.

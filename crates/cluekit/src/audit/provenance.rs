@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 /// What the page depends on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {
     /// The version that made the audit.
@@ -34,6 +35,7 @@ pub struct Provenance {
 
 /// A setting and its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
     /// Its name: `predictor.samples`.

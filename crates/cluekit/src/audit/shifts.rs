@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// How one feature changes over a group of rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FeatureShift {
     /// The feature's name.
     pub feature: String,
@@ -25,6 +26,7 @@ pub struct FeatureShift {
 
 /// What changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ShiftKind {
     /// The mean of a number, in the data's unit.

@@ -13,6 +13,7 @@ const TENTHS: usize = 10;
 
 /// The distribution of the total uncertainty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
     /// From 0 on, of equal width.
@@ -27,6 +28,7 @@ pub struct Spread {
 
 /// Rows with an uncertainty between two limits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UncertaintyBin {
     /// The lower limit.
@@ -41,6 +43,7 @@ pub struct UncertaintyBin {
 
 /// A tenth of the rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tenth {
     /// The aleatoric part of its mean uncertainty.

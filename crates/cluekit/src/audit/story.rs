@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Chapters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Story {
     /// What they are about.
@@ -14,6 +15,7 @@ pub struct Story {
 
 /// A chapter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Chapter {
     /// Its heading.
@@ -28,6 +30,7 @@ pub struct Chapter {
 
 /// A picture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
     /// What is to be seen.
@@ -43,6 +46,7 @@ pub struct Figure {
 
 /// A number that is written in a picture or in a sentence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FigureNumber {
     /// What it is.

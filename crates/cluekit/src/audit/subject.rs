@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 /// A model and the rows that it was audited on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
     /// The run's folder, by its last name.
@@ -43,6 +44,7 @@ pub struct Subject {
 
 /// What uncertainty is measured in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// The entropy of a prediction of classes.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Counts and means over all rows, and over those that the model is unsure about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
     /// How many rows there are.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What was measured on rows whose targets are known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Trust {
     /// Scores of both models.

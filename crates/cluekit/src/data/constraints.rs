@@ -31,6 +31,7 @@ use std::collections::BTreeMap;
 
 /// What a counterfactual may change in a table; nothing is forbidden by default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Constraints {
     /// Features that stay as they are.
@@ -47,10 +48,12 @@ pub struct Constraints {
     pub most_changed: Option<usize>,
     /// Linear relations that must hold afterwards.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub relations: Vec<Relation>,
     /// The values that a feature may take, in the data's own unit; without one, those between the least and the
     /// greatest of the training rows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, serde_json::Value>"))]
     pub ranges: BTreeMap<String, Range>,
 }
 

@@ -45,6 +45,7 @@ pub enum Targets {
 
 /// A file that a dataset was read from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// The file's name, without its folder.

@@ -2,6 +2,7 @@
 
 use super::{Feature, Image, Kind, Schema, Task};
 use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 
@@ -9,7 +10,8 @@ use std::ops::Range;
 const MOST_LISTED: usize = 40;
 
 /// One value of a row, as the data has it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Value {
     /// The value of a continuous or ordinal feature, or of a pixel.
     Number(f64),

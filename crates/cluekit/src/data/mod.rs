@@ -12,6 +12,8 @@ mod idx;
 #[cfg(feature = "files")]
 mod infer;
 #[cfg(feature = "files")]
+mod memory;
+#[cfg(feature = "files")]
 pub mod npy;
 mod predicate;
 mod provider;
@@ -29,6 +31,8 @@ pub use constraints::{Bounds, Constraints, Halfspace, Range, Relation};
 pub use dataset::{Dataset, Samples, Source, Targets, sha256_hex};
 pub use directory::DataDir;
 pub use encoding::{Column, ColumnKind, Value};
+#[cfg(feature = "files")]
+pub use memory::{Table, Values};
 pub use predicate::Predicate;
 pub use provider::Provider;
 pub use schema::{Feature, Image, Kind, Scaling, Schema, Target, Task};

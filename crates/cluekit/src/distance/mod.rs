@@ -27,6 +27,7 @@ crate::named! {
     "distance", "a distance";
     /// The kinds of distance between inputs.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Distance {
         /// Sum of absolute differences.
         #[default]

@@ -6,6 +6,7 @@ crate::named! {
     "space", "a space";
     /// Where the candidates of a set are compared.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Space {
         /// Inputs, as the predictor sees them.
         X = "x",

@@ -12,6 +12,7 @@ const MOST_COMPARED: usize = 1000;
 /// As JSON, `{"dpp": {"x": …, "z": …}, …, "label-entropy": …}`. JSON has no −∞: a `log-dpp` of candidates that
 /// coincide is written as `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct Summary {
     /// [`Diversity::Dpp`].
@@ -34,12 +35,15 @@ pub struct Summary {
 
 /// One measure in the two spaces that every model has.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InputAndLatent {
     /// Between inputs.
     #[serde(deserialize_with = "number_or_nan")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub x: f64,
     /// Between latent codes.
     #[serde(deserialize_with = "number_or_nan")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub z: f64,
 }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 /// One thing to do about a problem. Settings have the names that they have in TOML.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Remedy {
@@ -88,6 +89,7 @@ pub enum Remedy {
 
 /// The value of a setting: a switch, a number or a name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum SettingValue {
     /// On or off.

@@ -146,6 +146,20 @@ struct Looked {
 }
 
 impl Explainer {
+    /// Refuses settings that cannot be used, before anything long is computed.
+    pub fn check_audit(&self, settings: &AuditSettings) -> Result<()> {
+        settings.validate()?;
+        self.pairs(&settings.groups())?;
+        if self.has_generative() {
+            self.audit_search(settings, &settings.cost(self.is_table()))?;
+        }
+        Ok(())
+    }
+
+    fn is_table(&self) -> bool {
+        self.schema().is_some_and(|schema| schema.image.is_none())
+    }
+
     /// Makes the audit of the model; `name` is what it is called there.
     pub fn audit(&self, settings: &AuditSettings, name: &str, observer: &mut dyn Observer) -> Result<Audited> {
         settings.validate()?;
@@ -174,8 +188,7 @@ impl Explainer {
         pairs: &[Pair],
         observer: &mut dyn Observer,
     ) -> Result<Audited> {
-        let is_table = self.schema().is_some_and(|schema| schema.image.is_none());
-        let search = self.audit_search(settings, &settings.cost(is_table))?;
+        let search = self.audit_search(settings, &settings.cost(self.is_table()))?;
         let mut audit = self.begun_audit(settings, name)?;
         let looked = self.look(settings, &mut audit, search.threshold)?;
         audit.subject.accepted_below = Some(search.threshold);

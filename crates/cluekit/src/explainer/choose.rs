@@ -13,7 +13,15 @@ use serde::{Deserialize, Serialize};
 const TOP: usize = 8;
 
 /// A choice of inputs.
+///
+/// ```
+/// use cluekit::Selection;
+///
+/// let unsure = Selection { above: Some(0.5), top: Some(20), ..Selection::default() };
+/// assert!(unsure.inputs.is_empty() && unsure.class.is_none());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Selection {
     /// These rows of the split, counted from 0; nothing else is asked for then.
@@ -30,6 +38,7 @@ pub struct Selection {
 
 /// One input with what the model says of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ranked {
     /// Its row in the split.
     pub index: usize,
@@ -43,9 +52,15 @@ pub struct Ranked {
     pub probabilities: Vec<f32>,
 }
 
+/// The version of the layout of a ranking.
+pub const RANKING_FORMAT: u32 = 1;
+
 /// The most uncertain inputs of a split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ranking {
+    /// The version of the document's layout.
+    pub format: u32,
     /// The most uncertain first.
     pub inputs: Vec<Ranked>,
 }
@@ -83,7 +98,10 @@ impl Explainer {
             let target = Inputs::target_of(&samples, index, &self.task);
             Ranked { index, uncertainty: says.uncertainty, label, target, probabilities }
         };
-        Ok(Ranking { inputs: ranked(&predictions, by).into_iter().take(top).map(row).collect() })
+        Ok(Ranking {
+            format: RANKING_FORMAT,
+            inputs: ranked(&predictions, by).into_iter().take(top).map(row).collect(),
+        })
     }
 
     /// The inputs that are asked for, the most uncertain first unless rows are named.

@@ -4,7 +4,7 @@ use super::Explainer;
 use crate::amortise::{Fitted, Limit, Members, Pair, Recipe, Scheme, Thresholds, Workshop};
 use crate::data::{Predicate, Samples};
 use crate::distance::Distance;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::observer::Observer;
 use crate::search::{Background, Decoding, Search, Weighted};
 use crate::seed::Seed;
@@ -126,7 +126,8 @@ impl Explainer {
         let mut pairs = match (&groups.by, &groups.from, &groups.to) {
             (Some(feature), ..) => {
                 if groups.condition.is_some() || groups.to_where.is_some() {
-                    return Err(Error::setting("by", "makes its own conditions; leave out `where` and `to_where`"));
+                    return Err(Error::setting("by", "makes its own conditions")
+                        .remedy(Remedy::leave_out(["where", "to_where"])));
                 }
                 return self.parts_of(feature);
             }

@@ -33,8 +33,11 @@ pub use set::{ExplanationSet, Extremes, SweepRow};
 use crate::data::{Constraints, DataDir, Dataset, Samples, Schema, Task};
 use crate::distance::{Distance, Metric};
 use crate::error::{Error, Remedy, Result};
+use crate::model::pipeline::train_models;
+use crate::model::plan::Plan;
 use crate::model::store::run::{RunFolder, RunRecord};
 use crate::model::{Generative, Predictor};
+use crate::observer::Observer;
 use crate::prediction::Prediction;
 use crate::search::{Background, Certain, Models, Plausible, Search};
 use crate::seed::Seed;
@@ -54,6 +57,9 @@ pub struct Explainer {
     task: Task,
     source: Source,
     run: Option<OpenedRun>,
+    /// What training was seeded with, and the share of the training rows that settings are chosen on.
+    training_seed: Seed,
+    validation_share: f64,
     known: Known,
 }
 
@@ -96,14 +102,43 @@ impl Explainer {
             false => None,
         };
         let hashes = if generative.is_some() { folder.model_hashes()? } else { BTreeMap::new() };
-        let source = Source::Run(directory.clone());
-        let run = Some(OpenedRun { folder, record, hashes });
-        Ok(Self { generative, source, run, ..Self::of(predictor) }.with_schema(schema))
+        let opened = Self {
+            generative,
+            source: Source::Run(directory.clone()),
+            training_seed: record.seed,
+            validation_share: record.plan.as_ref().map_or(0.0, |plan| plan.validation_share),
+            run: Some(OpenedRun { folder, record, hashes }),
+            ..Self::of(predictor)
+        };
+        Ok(opened.with_schema(schema))
     }
 
     /// A classifier and a generative model of its inputs, of whose columns and rows nothing is known yet.
     pub fn new(predictor: Arc<dyn Predictor>, generative: Arc<dyn Generative>) -> Self {
         Self { generative: Some(generative), ..Self::of(predictor) }
+    }
+
+    /// Trains both models on a dataset, in memory.
+    ///
+    /// ```
+    /// use cluekit::data::{DataDir, Request, load};
+    /// use cluekit::explainer::Split;
+    /// use cluekit::observer::Silent;
+    /// use cluekit::{Explainer, Plan, Seed, Uncertainty};
+    ///
+    /// let moons = load(&Request::new("moons"), None, &DataDir::locate(None))?;
+    /// let mut plan = Plan::for_dataset(&moons);
+    /// (plan.generative.fit.epochs, plan.predictor.samples) = (1, 2);
+    /// (plan.predictor.sampler.burn_in_epochs, plan.predictor.sampler.thinning_epochs) = (1, 1.0);
+    /// let explainer = Explainer::train(moons, &plan, Seed(0), &mut Silent)?;
+    /// let unsure = explainer.rank(Split::Test, Uncertainty::Total, 3)?;
+    /// assert_eq!(unsure.inputs.len(), 3);
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
+    pub fn train(dataset: Dataset, plan: &Plan, seed: Seed, observer: &mut dyn Observer) -> Result<Self> {
+        let (generative, predictor) = train_models(plan, &dataset, seed, observer)?;
+        let validation_share = plan.validation_share;
+        Ok(Self { training_seed: seed, validation_share, ..Self::new(predictor, generative) }.with_rows(dataset))
     }
 
     fn of(predictor: Arc<dyn Predictor>) -> Self {
@@ -115,6 +150,8 @@ impl Explainer {
             task: Task::Classification { classes: vec![] },
             source: Source::Nothing,
             run: None,
+            training_seed: Seed(0),
+            validation_share: 0.0,
             known: Known::default(),
         }
     }
@@ -221,7 +258,7 @@ impl Explainer {
 
     /// What training was seeded with.
     pub fn training_seed(&self) -> Seed {
-        self.run.as_ref().map_or(Seed(0), |run| run.record.seed)
+        self.training_seed
     }
 
     /// What the predictor says of every row of a split.

@@ -16,6 +16,7 @@ named! {
     "split", "a split of the rows";
     /// The rows of a dataset to look at.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Split {
         /// Rows that nothing was learned from.
         #[default]
@@ -58,11 +59,6 @@ pub(super) enum Source {
 }
 
 impl OpenedRun {
-    /// Of the training rows, the share that settings are chosen on.
-    pub fn validation_share(&self) -> f64 {
-        self.record.plan.as_ref().map_or(0.0, |plan| plan.validation_share)
-    }
-
     /// Refuses data that changed since the run was made.
     fn check(&self, dataset: &Dataset) -> Result<()> {
         let path = self.folder.path().display();
@@ -117,8 +113,7 @@ impl Explainer {
 
     /// Rows to learn from, and rows to choose settings on.
     fn learning_rows(&self) -> Result<(Samples, Samples)> {
-        let share = self.run.as_ref().map_or(0.0, OpenedRun::validation_share);
-        validation_split(&self.rows()?.train, share, self.training_seed())
+        validation_split(&self.rows()?.train, self.validation_share, self.training_seed)
     }
 
     /// Rows to learn from and rows to choose settings on as mappers see them, of these classes or of all.

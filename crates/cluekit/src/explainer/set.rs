@@ -15,6 +15,7 @@ const ON_SHELL: f32 = 0.999;
 
 /// Everything that a search or a mapper found, with what it was asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExplanationSet {
     /// The version of the document's layout.
@@ -24,6 +25,7 @@ pub struct ExplanationSet {
     /// Where randomness came from.
     pub seed: Seed,
     /// Every setting.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::search::SearchSettings"))]
     pub settings: Search,
     /// What tables may not change.
     #[serde(default, skip_serializing_if = "Constraints::is_empty")]
@@ -37,6 +39,7 @@ pub struct ExplanationSet {
 
 /// The clues of one radius, over all inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SweepRow {
     /// δ.
@@ -57,6 +60,7 @@ pub struct SweepRow {
 
 /// Least, mean and greatest of an input's clues, each in the mean over inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Extremes {
     /// Of the best clue.

@@ -6,6 +6,7 @@ use std::fmt;
 
 /// What is known of an input without an accepted clue, and what to try next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Advice {
@@ -55,6 +56,7 @@ pub enum Advice {
 
 /// A search that found nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Searched {
     /// Clues are accepted below this uncertainty.
     pub threshold: f32,

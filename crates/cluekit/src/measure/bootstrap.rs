@@ -15,6 +15,7 @@ const OUTSIDE: usize = RESAMPLES / 40;
 
 /// A mean and the interval that holds the true one with a probability of about 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeanInterval {
     /// The mean of the values.
     pub mean: f64,

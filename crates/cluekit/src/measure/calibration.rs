@@ -11,6 +11,7 @@ const BINS: usize = 15;
 
 /// Confidence against accuracy, bin by bin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reliability {
     /// Bins of equal width from confidence 0 to 1, empty ones included.
     pub bins: Vec<Bin>,
@@ -20,6 +21,7 @@ pub struct Reliability {
 
 /// The rows whose confidence lies in (lower, upper].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bin {
     /// The confidence above which the bin begins.
     pub lower: f64,

@@ -4,8 +4,12 @@ use super::{Coverage, Predictions, auroc, ece};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+/// The version of the layout of measures.
+pub const MEASURES_FORMAT: u32 = 1;
+
 /// The health of both models of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Health {
     /// The model whose uncertainty is explained.
     pub predictor: PredictorHealth,
@@ -15,6 +19,7 @@ pub struct Health {
 
 /// The health of a predictor, by the kind of its task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum PredictorHealth {
     /// It predicts classes.
@@ -25,6 +30,7 @@ pub enum PredictorHealth {
 
 /// Scores of a classifier; less is better except for `auroc_errors`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassifierHealth {
     /// Share of wrong labels.
     pub error: f64,
@@ -42,6 +48,7 @@ pub struct ClassifierHealth {
 
 /// Scores of a regressor in the units of the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegressorHealth {
     /// Root mean squared error.
     pub rmse: f64,
@@ -55,6 +62,7 @@ pub struct RegressorHealth {
 
 /// Scores of a generative model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GenerativeHealth {
     /// Evidence lower bound in nats, mean over rows; more is better. None of a model without a likelihood.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,6 +91,23 @@ impl ClassifierHealth {
             auroc_errors: auroc(uncertainty, &predictions.wrong()),
             samples,
         })
+    }
+}
+
+/// Scores of a run as a document of their own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Measures {
+    /// The version of the document's layout.
+    pub format: u32,
+    /// The scores.
+    #[serde(flatten)]
+    pub health: Health,
+}
+
+impl From<Health> for Measures {
+    fn from(health: Health) -> Self {
+        Self { format: MEASURES_FORMAT, health }
     }
 }
 

@@ -31,7 +31,9 @@ mod laws;
 pub use bootstrap::{MeanInterval, bootstrap_mean};
 pub use calibration::{Bin, Reliability, ece};
 pub use classification::Predictions;
-pub use health::{ClassifierHealth, GenerativeHealth, Health, PredictorHealth, RegressorHealth};
+pub use health::{
+    ClassifierHealth, GenerativeHealth, Health, MEASURES_FORMAT, Measures, PredictorHealth, RegressorHealth,
+};
 pub use models::{generative_health, predictor_health};
 pub use normal::normal_quantile;
 pub use principal::PrincipalPlane;

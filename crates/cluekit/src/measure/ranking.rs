@@ -29,6 +29,7 @@ pub fn auroc(scores: &[f64], positive: &[bool]) -> Option<f64> {
 
 /// Accuracy among the most certain rows, as more and more of the uncertain ones are handed to somebody else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectionCurve {
     /// From everything kept down to 1 %, at most one point a percent.
     pub points: Vec<RejectionPoint>,
@@ -39,6 +40,7 @@ pub struct RejectionCurve {
 
 /// One share of the rows and how many of them are right.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectionPoint {
     /// Share of the rows that is kept, the most certain ones.
     pub kept: f64,

@@ -21,6 +21,7 @@ pub struct Outcome {
 
 /// Means over some inputs, each with the interval that resampling them gives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reach {
     /// How many inputs there were.
     pub inputs: usize,

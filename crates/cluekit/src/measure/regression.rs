@@ -21,6 +21,7 @@ pub struct Gaussians<'a> {
 
 /// How many targets a central interval of the predictions holds, against how many it should.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coverage {
     /// The probability that the interval claims.
     pub nominal: f64,
@@ -30,6 +31,7 @@ pub struct Coverage {
 
 /// A range of values, ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// Its least value.
     pub lower: f64,

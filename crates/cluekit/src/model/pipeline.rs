@@ -1,13 +1,19 @@
 //! From a dataset to a finished run folder: validation split, generative model, predictor.
 
+use super::network::Network;
+use super::plan::Plan;
 use super::predictor;
+use super::stacked::Stacked;
+use super::store::checkpoint::Checkpoint;
 use super::store::run::{RunFolder, RunRecord};
 use super::training::{Rows, Session, order};
-use super::vae::{self, VaeNetwork, VaeShape};
+use super::vae::{self, Vae, VaeNetwork, VaeShape};
+use super::{Generative, Predictor};
 use crate::data::{Dataset, Samples};
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::seed::Seed;
+use std::sync::Arc;
 
 /// Trains both models of a run and writes them into its folder.
 ///
@@ -29,6 +35,26 @@ pub fn train_run(folder: &RunFolder, record: &RunRecord, dataset: &Dataset, obse
         folder.write_predictor(&predictor::train(&plan.predictor, &dataset.schema, &mut session)?)?;
     }
     folder.finish(record)
+}
+
+/// Trains both models in memory: a generative model and a predictor, the same ones that a run folder would hold.
+pub fn train_models(
+    plan: &Plan,
+    dataset: &Dataset,
+    seed: Seed,
+    observer: &mut dyn Observer,
+) -> Result<(Arc<dyn Generative>, Arc<dyn Predictor>)> {
+    plan.validate(&dataset.schema, dataset.train.len())?;
+    let (train, validation) = validation_split(&dataset.train, plan.validation_share, seed)?;
+    let rows = Rows { train: &train, validation: &validation };
+    let checkpoint = Checkpoint::none();
+    let mut session = Session { rows, seed, checkpoint: &checkpoint, observer };
+    let network = VaeNetwork::new(&VaeShape::from(&plan.generative), &dataset.schema)?;
+    let weights = vae::train(&network, &plan.generative, &mut session)?;
+    let generative = Arc::new(Vae::new(network, &weights));
+    let weights = predictor::train(&plan.predictor, &dataset.schema, &mut session)?;
+    let predictor = Stacked::new(&weights, &Network::of(&plan.predictor, &dataset.schema)?)?;
+    Ok((generative, Arc::new(predictor)))
 }
 
 /// The rows to learn from and the rows to watch, to stop training by and to choose settings on.

@@ -12,6 +12,16 @@ const ROUNDING: f64 = 1e-5;
 const RESOLUTION: f64 = 4.0 * f32::EPSILON as f64;
 
 /// A ball around z₀ in latent space.
+///
+/// ```
+/// use cluekit::search::LatentBall;
+///
+/// let mut z = [3.0, 4.0];
+/// LatentBall::new(1.0)?.project(&mut z, &[0.0, 0.0]);
+/// assert_eq!(z, [0.6, 0.8]);
+/// assert!(LatentBall::new(-1.0).is_err());
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "f32", into = "f32")]
 pub struct LatentBall {

@@ -70,6 +70,7 @@ pub(super) fn certify(descent: &Descent, ends: &[End], acceptance: Acceptance) -
             mapper: None,
             delta: origin.ball.bound(),
             changes,
+            row: None,
             x,
             z: end.z.clone(),
             path: end.path.clone(),

@@ -5,6 +5,13 @@ use crate::explanation::StopReason;
 use serde::{Deserialize, Serialize};
 
 /// The rule that ends a search.
+///
+/// ```
+/// use cluekit::search::Convergence;
+///
+/// assert_eq!(Convergence::default().max_steps, 30);
+/// assert_eq!(Convergence::all_steps(50).max_steps, 50);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Convergence {

@@ -18,6 +18,14 @@ use std::str::FromStr;
 const MOST_RADII: usize = 1000;
 
 /// δ, the radius of the ball around z₀.
+///
+/// ```
+/// use cluekit::Delta;
+///
+/// assert_eq!("4*auto".parse::<Delta>()?, Delta::Wider(4));
+/// assert_eq!("3.5".parse::<Delta>()?.to_string(), "3.5");
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Delta {
     /// The same for every input.

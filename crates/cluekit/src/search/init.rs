@@ -24,6 +24,7 @@ crate::named! {
     "init", "a scheme of starts";
     /// A scheme of starting points.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum InitScheme {
         /// S1.
         RandomRadius = "random-radius",
@@ -40,6 +41,7 @@ crate::named! {
 
 /// Where the candidates of an input start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Starts {
     /// The schemes; candidates are shared out evenly among them.

@@ -71,6 +71,16 @@ pub struct SubSearches {
 ///
 /// The recipes [`Search::clue`], [`Search::delta_clue`] and [`Search::nabla_clue`] fill in what the paper says; struct
 /// update changes the rest.
+///
+/// ```
+/// use cluekit::search::Decoding;
+/// use cluekit::{Delta, Search};
+///
+/// let search = Search { decoding: Decoding::Anchored, ..Search::delta_clue(Delta::Auto, 5) };
+/// assert_eq!(search.count, 5);
+/// search.validate()?;
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
     /// What is minimised.

@@ -10,7 +10,7 @@ use super::origin::{self, Origin};
 use super::{Background, Inputs, Models, Price, Search, Weighted, plausibility, sparse};
 use crate::data::Halfspace;
 use crate::error::{Error, Result};
-use crate::explanation::{Advice, Clue, Explanation, Original, Reconstruction};
+use crate::explanation::{Advice, Clue, DataRow, Explanation, Original, Reconstruction};
 use crate::observer::{Observer, Shared};
 use crate::parallel::over_shards;
 use crate::prediction::Prediction;
@@ -229,12 +229,14 @@ impl Prepared<'_> {
         let decoded: Vec<Vec<f32>> =
             self.origins.iter().map(|origin| snapped(models, origin, None, &origin.decoded)).collect::<Result<_>>()?;
         let reconstructions = evaluate(&descent, &places, &decoded)?;
+        let row_of = |x: &[f32]| models.schema.and_then(|schema| DataRow::of(x, schema));
         let original = |row: usize, origin: &Origin, now: Evaluated| Original {
             index: origin.index,
             label: label_of(&now.prediction, models),
             target: self.inputs.target(row),
             uncertainty: now.prediction.uncertainty,
             probabilities: probabilities_of(&now.prediction, models),
+            row: row_of(&origin.x),
             x: origin.x.clone(),
             z: origin.z.clone(),
         };
@@ -250,7 +252,8 @@ impl Prepared<'_> {
         let reconstructions = decoded.into_iter().zip(reconstructions).map(|(x, now)| reconstruction(x, now));
         let rows: Vec<_> = originals.zip(reconstructions).zip(sets).zip(advice).collect();
         Ok(over_shards(rows.len(), 1, |at| {
-            let (((original, reconstruction), clues), advice) = rows[at.start].clone();
+            let (((original, reconstruction), mut clues), advice) = rows[at.start].clone();
+            clues.iter_mut().for_each(|clue| clue.row = row_of(&clue.x));
             Explanation::of(original, reconstruction, clues, advice, seed)
         }))
     }

@@ -11,7 +11,7 @@
 //! What is not said is what the method's recipe says. A [`Search`] is written as all of its settings, and read from them.
 
 use super::{
-    Convergence, Decoding, Delta, DiversityTerm, InitScheme, LatentBall, Order, Search, SubSearches,
+    Convergence, Decoding, Delta, DiversityTerm, InitScheme, LatentBall, Order, Search, Starts, SubSearches,
     UncertaintyWeights, Weighted,
 };
 use crate::distance::Distance;
@@ -33,6 +33,7 @@ named! {
     "method", "a method";
     /// The methods that search.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum SearchMethod {
         /// One search from the input, without a ball.
         #[default]
@@ -57,6 +58,7 @@ impl SearchMethod {
 
 /// A class by its name, or by its position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ClassName {
     /// Its position in the list of classes.
@@ -81,11 +83,22 @@ impl ClassName {
 }
 
 /// The settings of a search; what is not said is what the method's recipe says.
+///
+/// ```
+/// use cluekit::{SearchMethod, SearchSettings};
+///
+/// let settings: SearchSettings = toml::from_str("lambda_x = 0.03\ncount = 6").expect("known keys");
+/// let search = settings.search(SearchMethod::Nabla, &["no".into(), "yes".into()])?;
+/// assert_eq!((search.count, search.objective.input.0), (6, 0.03));
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchSettings {
-    /// The radius of the latent ball.
+    /// The radius of the latent ball: a number, `auto`, `inf`, or `4*auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
     pub delta: Option<Delta>,
     /// How far from the input searches start.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -275,7 +288,8 @@ impl SearchSettings {
         let unbounded = search.delta == Delta::Fixed(LatentBall::UNBOUNDED);
         let reach = search.starts.radius.or(if unbounded { Some(0.0) } else { None });
         let still = reach.is_some_and(|reach| reach <= 0.0) && search.starts.jitter <= 0.0;
-        if still && (search.count > 1 || !self.init.is_empty()) {
+        let elsewhere = !self.init.is_empty() && self.init != Starts::default().schemes;
+        if still && (search.count > 1 || elsewhere) {
             let remedy = "give one, or choose the method `delta` with a `delta`";
             let problem = format!("is 0, so every search would start at the input itself; {remedy}");
             return Err(Error::setting("radius", problem));
@@ -417,6 +431,14 @@ mod tests {
             assert_eq!(serde_json::from_str::<Search>(&json).unwrap(), search, "{json}");
             let text = toml::to_string(&search).unwrap();
             assert_eq!(toml::from_str::<Search>(&text).unwrap(), search, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_settings_of_a_method_make_that_method_again() {
+        for method in SearchMethod::ALL {
+            let search = SearchSettings::default().search(method, &[]).unwrap();
+            assert_eq!(SearchSettings::from(&search).search(method, &[]).unwrap(), search);
         }
     }
 

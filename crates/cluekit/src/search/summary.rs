@@ -128,6 +128,7 @@ mod tests {
             mapper: None,
             delta: None,
             changes: vec![],
+            row: None,
             x: vec![distance],
             z: vec![distance],
             path: vec![],

@@ -116,14 +116,11 @@ fn an_input_outside_a_range_or_relation_is_brought_inside() {
     assert_constraints_are_kept(None, |person| !person.is_allowed());
 }
 
-// Fails: `search::sparse` chooses features by what they gain alone, so it may pin one that `Bounds::must_change` names.
 #[test]
 fn an_input_outside_a_range_is_brought_inside_by_one_of_few_changes() {
     assert_constraints_are_kept(Some(2), |person| !person.keeps_ranges() && person.keeps_relations());
 }
 
-// Fails for the same reason: neither feature of the broken relation may be among the chosen ones. Less debt alone, one
-// change, would mend each of these inputs.
 #[test]
 fn an_input_that_breaks_a_relation_is_mended_by_one_of_few_changes() {
     assert_constraints_are_kept(Some(2), |person| person.keeps_ranges() && !person.keeps_relations());

@@ -21,8 +21,6 @@ fn anchored_decoding_gives_back_the_input_where_nothing_changes() {
     }
 }
 
-// Fails for numbers without decimals: `changes` of `search::certificate` compares what is shown, to the last digit of an
-// f32, where `Constraints::broken` asks `Feature::differs`.
 #[test]
 fn what_the_rounding_of_floats_does_is_no_change() {
     let world = World::table("");

@@ -100,7 +100,6 @@ fn paths_to_classes_are_refused_for_a_regression() {
     assert!(path.contains("`init`") && path.contains("regression"), "{path}");
 }
 
-// Fails: nothing checks the task, and the formulas for probabilities are applied to the predicted value.
 #[test]
 fn diversities_of_labels_are_refused_for_a_regression() {
     let world = World::regression();

@@ -137,6 +137,7 @@ pub fn run(args: AuditArgs, quiet: bool) -> Result<ExitCode> {
 
 /// The audit of an opened run, with its pictures.
 pub fn make(explainer: &Explainer, settings: &AuditSettings, name: &str, quiet: bool) -> Result<Audit> {
+    explainer.check_audit(settings)?;
     tracing::info!("predicting {} inputs …", explainer.samples(settings.split)?.len());
     let audited = explainer.audit(settings, name, &mut Bar::new(quiet))?;
     Ok(illustrated(audited, explainer.known_schema()?))

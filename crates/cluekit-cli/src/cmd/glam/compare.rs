@@ -90,7 +90,7 @@ pub fn run(args: CompareArgs, quiet: bool) -> Result<ExitCode> {
     let clock = || begun.elapsed().as_secs_f64();
     let compared = explainer
         .compare(&settings, &search, &inputs, &clock, &mut Bar::new(quiet))
-        .context("comparing (--refit replaces saved mappers)")?;
+        .context("comparing methods (where a saved mapper is at fault, --refit replaces it)")?;
     let document = Document {
         uncertain_above: args.uncertain_above,
         lambda_x: compared.lambda_x,

@@ -63,13 +63,25 @@ fn given(table: &RawTable, schema: &Schema) -> Result<Inferred> {
 
 /// Encodes `table` under `schema` and parts its rows.
 pub(super) fn assemble(name: &str, table: &RawTable, schema: Schema, split: &Split, source: Source) -> Result<Dataset> {
+    assembled(name, table, schema, split, vec![source])
+}
+
+/// The same for a table that came from these files, or from none.
+pub(in crate::data) fn assembled(
+    name: &str,
+    table: &RawTable,
+    schema: Schema,
+    split: &Split,
+    sources: Vec<Source>,
+) -> Result<Dataset> {
     schema.validate().map_err(|error| Error::file(&table.path, error.to_string()))?;
     let all = Samples { x: encode_inputs(table, &schema)?, width: schema.width(), y: encode_targets(table, &schema)? };
     let (train, test) = (all.select(&split.train), all.select(&split.test));
-    Ok(Dataset { name: name.to_owned(), schema, train, test, sources: vec![source], notes: vec![] })
+    Ok(Dataset { name: name.to_owned(), schema, train, test, sources, notes: vec![] })
 }
 
-fn encode_inputs(table: &RawTable, schema: &Schema) -> Result<Vec<f32>> {
+/// The inputs of all rows.
+pub(in crate::data) fn encode_inputs(table: &RawTable, schema: &Schema) -> Result<Vec<f32>> {
     let width = schema.width();
     let mut x = vec![0.0; table.rows() * width];
     for (feature, place) in schema.features.iter().zip(schema.columns()) {

@@ -18,6 +18,7 @@ use crate::model::training::Trainable;
 use crate::model::vae::{Vae, VaeNetwork, VaeShape};
 use crate::seed::Seed;
 use crate::settings::flatten;
+use crate::tensor::BACKEND;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,7 +36,7 @@ const HASHED: [&str; 3] = [SCHEMA, "generative.safetensors", "predictor.safetens
 const PREDICTIONS: &str = "predictions.safetensors";
 
 /// What else a run may hold; a new run in the same folder begins without it.
-const RESULTS: [&str; 10] = [
+const RESULTS: [&str; 9] = [
     "run.toml",
     "checkpoint",
     "measure",
@@ -44,7 +45,6 @@ const RESULTS: [&str; 10] = [
     PREDICTIONS,
     "report.html",
     "report.json",
-    "demo.html",
     "demo.svg",
 ];
 
@@ -76,7 +76,7 @@ pub struct RunRecord {
 impl RunRecord {
     /// The record of a run that is about to begin.
     pub fn new(dataset: Request, sources: Vec<Source>, plan: Plan, seed: Seed) -> Self {
-        let versions = [("cluekit", env!("CARGO_PKG_VERSION")), ("burn", "0.22.1")];
+        let versions = [("cluekit", env!("CARGO_PKG_VERSION")), BACKEND];
         Self {
             format: FORMAT,
             versions: versions.iter().map(|(name, version)| (name.to_string(), version.to_string())).collect(),
