@@ -1,6 +1,6 @@
 //! For one input, how the least cost of each class comes down as more clues are searched. [Ley2022, App. B]
 
-use super::{thirty, usual_lambda};
+use super::settings::{settings, usual_lambda};
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
@@ -10,29 +10,16 @@ use cluekit::explanation::{Clue, Label};
 use cluekit::search::{InitScheme, Starts};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, palette};
-use serde::{Deserialize, Serialize};
 
-/// The input and its clues.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClassCosts {
-    /// The models.
-    pub models: String,
-    /// Inputs that are searched together; the first is shown.
-    pub inputs: usize,
-    /// Clues.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius.
-    pub delta: f32,
-    /// Weight of distance.
-    #[serde(default = "usual_lambda")]
-    pub lambda_x: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The clues of some inputs that are searched together; the first is shown.
+    pub struct ClassCosts: Clues {
+        /// The radius.
+        pub delta: f32,
+        /// Weight of distance.
+        #[serde(default = "usual_lambda")]
+        pub lambda_x: f32,
+    }
 }
 
 /// One class: how often it was found, and the least cost so far after each clue.

@@ -1,31 +1,21 @@
 //! Whether counterfactuals still have the class of their input. [Ley2022, "GLAM-CLUE"]
 
 use super::glam::{Outcome, class_of};
-use super::usual_lambda;
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::percent;
 use cluekit::error::Result;
 use cluekit_plot::{Axis, Bars, Plot};
-use serde::{Deserialize, Serialize};
 
-/// Which inputs and methods.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClassKept {
-    /// The models.
-    pub models: String,
-    /// The methods.
-    pub methods: Vec<String>,
-    /// Test inputs above this uncertainty.
-    pub above: f32,
-    /// λ_x of the cost.
-    #[serde(default = "usual_lambda")]
-    pub lambda_x: f32,
-    /// The class that the paper looks at.
-    pub class: String,
-    /// What the paper reports for GLAM-CLUE and for CLUE.
-    pub printed: [f64; 2],
+settings! {
+    /// Which inputs and methods.
+    pub struct ClassKept: Contest {
+        /// The class that the paper looks at.
+        pub class: String,
+        /// What the paper reports for GLAM-CLUE and for CLUE.
+        pub printed: [f64; 2],
+    }
 }
 
 /// Shares that differ by this much are about the same.

@@ -1,7 +1,7 @@
 //! Why the ball is kept at every step and not only at the end. [Ley2022, App. B, "Constrained vs Unconstrained Search"]
 
 use super::plane::{View, circle, ground, origin, panel, ways};
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean, over_inputs, percent};
@@ -10,27 +10,13 @@ use cluekit::explanation::Explanation;
 use cluekit::search::{Delta, LatentBall, Search, Starts};
 use cluekit::seed::Seed;
 use cluekit_plot::Grid;
-use serde::{Deserialize, Serialize};
 
-/// The radii.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Constrained {
-    /// Models with two latent dimensions.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius that is shown.
-    pub delta: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The radius, in models with two latent dimensions.
+    pub struct Constrained: Clues {
+        /// The radius that is shown.
+        pub delta: f32,
+    }
 }
 
 impl Constrained {

@@ -1,6 +1,6 @@
 //! How coverage is made up: what clues add anywhere, and what they take away anywhere. [Ley2022, App. C]
 
-use super::thirty;
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{class, figure, percent};
@@ -9,31 +9,13 @@ use cluekit::explanation::Clue;
 use cluekit::search::{DiversityTerm, Weighted};
 use cluekit::seed::Seed;
 use cluekit_report::{Content, Tile, TileRow, Tiles, tiles};
-use serde::{Deserialize, Serialize};
 
 /// A pixel counts as ink from this on.
 const INK: f32 = 0.5;
 
-/// The input and its clues.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Coverage {
-    /// The models.
-    pub models: String,
-    /// Which of the most uncertain inputs, from 0.
-    pub rank: usize,
-    /// Clues that are shown.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius.
-    pub delta: f32,
-    /// λ_D.
-    pub diversity: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The input and its clues.
+    pub struct Coverage: OneInput {}
 }
 
 impl Coverage {

@@ -1,6 +1,6 @@
 //! What the radius δ does to the clues of uncertain inputs, for several variants of δ-CLUE. [Ley2022, App. B]
 
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
@@ -26,31 +26,18 @@ const MOSTLY_ONE: f64 = 1.5;
 /// ρ is close to δ from this share of it on.
 const CLOSE: f64 = 0.9;
 
-/// Variants, radii, and what is shown of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DeltaSweep {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radii.
-    pub deltas: Vec<f32>,
-    /// What is searched for, and from where.
-    pub variants: Vec<Variant>,
-    /// The panels of the picture.
-    pub show: Vec<Quantity>,
-    /// What the claim comes down to.
-    pub expect: Vec<Expectation>,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Variants, radii, and what is shown of them.
+    pub struct DeltaSweep: Clues {
+        /// The radii.
+        pub deltas: Vec<f32>,
+        /// What is searched for, and from where.
+        pub variants: Vec<Variant>,
+        /// The panels of the picture.
+        pub show: Vec<Quantity>,
+        /// What the claim comes down to.
+        pub expect: Vec<Expectation>,
+    }
 }
 
 /// A loss and a scheme of starts.

@@ -1,7 +1,7 @@
 //! What the weight λ_D of the diversity does, alone and with starts that are spread first. [Ley2022, Fig. on ∇-CLUE, App. D]
 
 use super::metrics::{MEASURES, means, of_all, of_first};
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
@@ -21,35 +21,22 @@ const MORE: usize = 5;
 /// Measures that cannot shrink with the number of clues, so that numbers of clues can be compared by them.
 const GROWING: [&str; 4] = ["coverage in x", "coverage in z", "prediction coverage", "distinct labels"];
 
-/// Weights, steps of spreading, and the order of the search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DiversityWeight {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// δ = r.
-    pub delta: f32,
-    /// λ_D, from 0 up.
-    pub weights: Vec<f32>,
-    /// n_i, one line each.
-    #[serde(default = "unspread")]
-    pub spreads: Vec<usize>,
-    /// At once, one by one, or with a penalty.
-    #[serde(default)]
-    pub order: Order,
-    /// What the claim comes down to.
-    pub expect: Vec<Expectation>,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Weights, steps of spreading, and the order of the search.
+    pub struct DiversityWeight: Clues {
+        /// δ = r.
+        pub delta: f32,
+        /// λ_D, from 0 up.
+        pub weights: Vec<f32>,
+        /// n_i, one line each.
+        #[serde(default = "unspread")]
+        pub spreads: Vec<usize>,
+        /// At once, one by one, or with a penalty.
+        #[serde(default)]
+        pub order: Order,
+        /// What the claim comes down to.
+        pub expect: Vec<Expectation>,
+    }
 }
 
 fn unspread() -> Vec<usize> {

@@ -1,6 +1,6 @@
 //! How many clues it takes until no new labels and no new modes turn up. [Ley2022, Fig. on δ-CLUE, left; App. B]
 
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
@@ -12,7 +12,6 @@ use cluekit::explanation::Explanation;
 use cluekit::mixture::clusters;
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, palette};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Modes of one label at the most.
@@ -22,30 +21,17 @@ const SATURATED: f64 = 0.95;
 /// More clues than anybody would look through one by one.
 const MANY: usize = 20;
 
-/// Radii and numbers of clues.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Entropy {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radii.
-    pub deltas: Vec<f32>,
-    /// Weight of distance.
-    #[serde(default)]
-    pub lambda_x: f32,
-    /// Whether modes are shown beside labels.
-    pub modes: bool,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Radii and numbers of clues.
+    pub struct Entropy: Clues {
+        /// The radii.
+        pub deltas: Vec<f32>,
+        /// Weight of distance.
+        #[serde(default)]
+        pub lambda_x: f32,
+        /// Whether modes are shown beside labels.
+        pub modes: bool,
+    }
 }
 
 /// The entropies of one radius, for every number of clues.

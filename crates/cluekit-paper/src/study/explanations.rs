@@ -1,29 +1,19 @@
 //! What baselines, GLAM-CLUE and CLUE make of the same uncertain inputs, to look at. [Ley2022, Fig. on GLAM-CLUE]
 
 use super::glam::BASELINES;
-use super::usual_lambda;
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::class;
 use cluekit::error::Result;
 use cluekit_report::{Content, Tile, TileRow, Tiles, tiles};
-use serde::{Deserialize, Serialize};
 
-/// Which inputs and methods.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Explanations {
-    /// The models.
-    pub models: String,
-    /// The methods.
-    pub methods: Vec<String>,
-    /// Test inputs above this uncertainty.
-    pub above: f32,
-    /// λ_x of the cost.
-    #[serde(default = "usual_lambda")]
-    pub lambda_x: f32,
-    /// How many inputs are shown.
-    pub inputs: usize,
+settings! {
+    /// Which inputs and methods.
+    pub struct Explanations: Contest {
+        /// How many inputs are shown.
+        pub inputs: usize,
+    }
 }
 
 impl Explanations {

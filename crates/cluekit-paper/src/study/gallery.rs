@@ -1,7 +1,7 @@
 //! Clues to look at: all of one input, one for each of its modes, or a diverse set for each of some inputs.
 //! [Ley2022, Fig. on ∇-CLUE, App. B]
 
-use super::thirty;
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
 use crate::statistics::{
@@ -23,31 +23,19 @@ const MOST_MODES: usize = 8;
 /// Pairs of test inputs whose distance tells how far inputs are apart.
 const PAIRS: usize = 1000;
 
-/// Which clues, and how they are arranged.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Gallery {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius.
-    pub delta: f32,
-    /// Weight of distance.
-    pub lambda_x: f32,
-    /// λ_D; 0 for δ-CLUE.
-    #[serde(default)]
-    pub diversity: f32,
-    /// What is shown.
-    pub view: View,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Which clues, and how they are arranged.
+    pub struct Gallery: Clues {
+        /// The radius.
+        pub delta: f32,
+        /// Weight of distance.
+        pub lambda_x: f32,
+        /// λ_D; 0 for δ-CLUE.
+        #[serde(default)]
+        pub diversity: f32,
+        /// What is shown.
+        pub view: View,
+    }
 }
 
 /// What is shown.

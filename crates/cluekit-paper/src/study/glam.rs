@@ -1,6 +1,6 @@
 //! GLAM-CLUE, baselines and CLUE on uncertain inputs: H, d and cost. [Ley2022, Fig. on GLAM-CLUE, App. E]
 
-use super::usual_lambda;
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage};
@@ -10,7 +10,6 @@ use cluekit::explainer::Entry;
 use cluekit::explanation::Clue;
 use cluekit_plot::{Axis, Grid};
 use cluekit_report::{MethodValues, comparison};
-use serde::{Deserialize, Serialize};
 
 /// The baselines of the paper.
 pub(super) const BASELINES: [&str; 4] = ["input-dbm", "latent-dbm", "input-nn", "latent-nn"];
@@ -18,25 +17,16 @@ pub(super) const BASELINES: [&str; 4] = ["input-dbm", "latent-dbm", "input-nn", 
 /// Its three mappers.
 const GLAMS: [&str; 3] = ["glam-1", "glam-2", "glam-3"];
 
-/// Which inputs and methods.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Glam {
-    /// The models.
-    pub models: String,
-    /// The methods.
-    pub methods: Vec<String>,
-    /// Test inputs above this uncertainty.
-    pub above: f32,
-    /// λ_x of the cost.
-    #[serde(default = "usual_lambda")]
-    pub lambda_x: f32,
-    /// Only inputs of this class.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<String>,
-    /// Class by class instead of all together.
-    #[serde(default)]
-    pub by_class: bool,
+settings! {
+    /// Which inputs and methods.
+    pub struct Glam: Contest {
+        /// Only inputs of this class.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub class: Option<String>,
+        /// Class by class instead of all together.
+        #[serde(default)]
+        pub by_class: bool,
+    }
 }
 
 /// What one method makes of some inputs.

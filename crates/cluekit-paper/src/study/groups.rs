@@ -1,6 +1,6 @@
 //! Which groups one translation can serve: each class, anything to a class, or everything. [Ley2022, "Grouping Uncertainty"]
 
-use super::usual_lambda;
+use super::settings::usual_lambda;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::{figure, mean};

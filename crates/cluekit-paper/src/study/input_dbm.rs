@@ -1,7 +1,7 @@
 //! The difference of means between uncertain and certain inputs of a class, step by step. [Ley2022, App. E]
 
 use super::glam::class_of;
-use super::usual_lambda;
+use super::settings::usual_lambda;
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::Laboratory;
 use crate::statistics::{figure, mean};

@@ -1,6 +1,6 @@
 //! A distribution of labels from the costs of clues. [Ley2022, App. B, "Computing a Label Distribution"]
 
-use super::{eight, thirty, usual_lambda};
+use super::settings::{settings, usual_lambda};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
 use crate::statistics::{class, entropy, figure, spread};
@@ -9,33 +9,19 @@ use cluekit::explanation::{Clue, Explanation, Label};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, Bars, ColourMap, Grid, Plot, Scatter};
 use cluekit_report::heatmap;
-use serde::{Deserialize, Serialize};
 
 /// The size of one panel.
 const PANEL: (f64, f64) = (330.0, 290.0);
 
-/// The inputs and their clues.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LabelDistribution {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs; the first wrong one is shown.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius.
-    pub delta: f32,
-    /// Weight of distance.
-    #[serde(default = "usual_lambda")]
-    pub lambda_x: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The inputs and their clues; the first wrong one is shown.
+    pub struct LabelDistribution: Clues {
+        /// The radius.
+        pub delta: f32,
+        /// Weight of distance.
+        #[serde(default = "usual_lambda")]
+        pub lambda_x: f32,
+    }
 }
 
 impl LabelDistribution {

@@ -1,7 +1,7 @@
 //! What the latent dimension m of the VAE does to δ-CLUE. [Ley2022, App. B, "Effect of VAE latent dimension"]
 
 use super::delta_sweep::{Point, Quantity, table};
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
@@ -15,29 +15,19 @@ use serde::{Deserialize, Serialize};
 /// Test rows that the reconstruction error is measured on.
 const ROWS: usize = 1000;
 
-/// Models that differ in m, and the radii.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LatentDimension {
-    /// The models, by rising m.
-    pub models: Vec<String>,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radii.
-    pub deltas: Vec<f32>,
-    /// The panels.
-    pub show: Vec<Quantity>,
-    /// What should be so of each quantity as m grows.
-    pub expect: Vec<Expectation>,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Models by rising m, and the radii.
+    pub struct LatentDimension: Sets of Vec<String> {
+        /// The radii.
+        pub deltas: Vec<f32>,
+        /// The panels.
+        pub show: Vec<Quantity>,
+        /// What should be so of each quantity as m grows.
+        pub expect: Vec<Expectation>,
+        /// Where starts come from.
+        #[serde(default)]
+        pub seed: u64,
+    }
 }
 
 /// What should be so.

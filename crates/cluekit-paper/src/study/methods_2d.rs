@@ -1,7 +1,7 @@
 //! All four methods in a latent plane: the paper's first figure, on real models. [Ley2022, Fig. 1]
 
 use super::plane::{View, circle, dots, ground, origin, panel, point, ways};
-use super::thirty;
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean};
@@ -10,31 +10,13 @@ use cluekit::error::Result;
 use cluekit::search::{Background, Convergence, DiversityTerm, Proposal, Search, Weighted};
 use cluekit::seed::Seed;
 use cluekit_plot::{Grid, Line, palette};
-use serde::{Deserialize, Serialize};
 
 /// Inputs that GLAM-CLUE is shown with at the most.
 const MOST_MAPPED: usize = 12;
 
-/// The input and the ball.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Methods2d {
-    /// Models with two latent dimensions.
-    pub models: String,
-    /// Which of the most uncertain inputs, from 0.
-    pub rank: usize,
-    /// Clues of δ-CLUE and ∇-CLUE.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius.
-    pub delta: f32,
-    /// λ_D.
-    pub diversity: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The input and the ball, in models with two latent dimensions.
+    pub struct Methods2d: OneInput {}
 }
 
 impl Methods2d {

@@ -1,6 +1,6 @@
 //! Every diversity metric of the same sets of clues: against δ, against their number, or of one set. [Ley2022, Table 1, App. C]
 
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
@@ -13,30 +13,17 @@ use cluekit::seed::Seed;
 use cluekit_plot::{Axis, Grid};
 use serde::{Deserialize, Serialize};
 
-/// Sets, and what is varied.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Metrics {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radii; one if not δ is varied.
-    pub deltas: Vec<f32>,
-    /// What is varied.
-    pub against: Against,
-    /// λ_D of the second set, where sets are compared.
-    #[serde(default)]
-    pub diversity: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Sets, and what is varied.
+    pub struct Metrics: Clues {
+        /// The radii; one if not δ is varied.
+        pub deltas: Vec<f32>,
+        /// What is varied.
+        pub against: Against,
+        /// λ_D of the second set, where sets are compared.
+        #[serde(default)]
+        pub diversity: f32,
+    }
 }
 
 /// What is varied.

@@ -2,40 +2,29 @@
 
 use super::glam::Outcome;
 use super::seeds::Series;
-use super::{eight, thirty, usual_lambda};
+use super::settings::{settings, usual_lambda};
 use crate::finding::{Check, Finding, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, over_inputs, spread_over_inputs};
 use cluekit::error::Result;
 use cluekit::search::{DiversityTerm, Weighted};
 use cluekit::seed::Seed;
-use serde::{Deserialize, Serialize};
 
-/// Models that differ in their seed alone.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModelSeeds {
-    /// The models.
-    pub models: Vec<String>,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// δ = r.
-    pub delta: f32,
-    /// λ_D of ∇-CLUE.
-    pub diversity: f32,
-    /// Methods that are compared.
-    pub methods: Vec<String>,
-    /// Test inputs above this uncertainty, for the comparison.
-    pub above: f32,
-    /// λ_x of the cost.
-    #[serde(default = "usual_lambda")]
-    pub lambda_x: f32,
+settings! {
+    /// Models that differ in their seed alone.
+    pub struct ModelSeeds: Sets of Vec<String> {
+        /// δ = r.
+        pub delta: f32,
+        /// λ_D of ∇-CLUE.
+        pub diversity: f32,
+        /// Methods that are compared.
+        pub methods: Vec<String>,
+        /// Test inputs above this uncertainty, for the comparison.
+        pub above: f32,
+        /// λ_x of the cost.
+        #[serde(default = "usual_lambda")]
+        pub lambda_x: f32,
+    }
 }
 
 impl ModelSeeds {

@@ -1,7 +1,7 @@
 //! Every diversity metric as the objective of ∇-CLUE, measured by all others: the ablation that the paper asks for. [Ley2022, App. D]
 
 use super::metrics::{MEASURES, Measure, of_all};
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean, spread_over_inputs};
@@ -12,31 +12,17 @@ use cluekit::search::{DiversityTerm, Weighted};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, ColourMap, Plot};
 use cluekit_report::heatmap;
-use serde::{Deserialize, Serialize};
 
-/// The weights that are tried, and how much uncertainty they may cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Objectives {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// δ = r.
-    pub delta: f32,
-    /// Weights, from small to large; the largest that keeps clues certain is reported.
-    pub weights: Vec<f32>,
-    /// Mean H of the clues at the most, as a share of that of the inputs.
-    pub most_uncertain: f64,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The weights that are tried, and how much uncertainty they may cost.
+    pub struct Objectives: Clues {
+        /// δ = r.
+        pub delta: f32,
+        /// Weights, from small to large; the largest that keeps clues certain is reported.
+        pub weights: Vec<f32>,
+        /// Mean H of the clues at the most, as a share of that of the inputs.
+        pub most_uncertain: f64,
+    }
 }
 
 /// An objective with the largest weight that keeps clues certain.

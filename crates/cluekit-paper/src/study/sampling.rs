@@ -1,6 +1,6 @@
 //! Whether descent is worth its time: clues against the random starts that they come from. [Ley2022, App. B]
 
-use super::{eight, thirty, usual_lambda};
+use super::settings::{settings, usual_lambda};
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
@@ -9,31 +9,17 @@ use cluekit::error::Result;
 use cluekit::explanation::{Clue, Explanation};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, Grid, Plot, Scatter};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The radii.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sampling {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Samples for each.
-    pub count: usize,
-    /// Steps of descent.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// One radius shows every sample, several show means.
-    pub deltas: Vec<f32>,
-    /// Weight of distance.
-    #[serde(default)]
-    pub lambda_x: f32,
-    /// Where samples come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The radii.
+    pub struct Sampling: Clues {
+        /// One radius shows every sample, several show means.
+        pub deltas: Vec<f32>,
+        /// Weight of distance.
+        #[serde(default)]
+        pub lambda_x: f32,
+    }
 }
 
 /// Descent is far better than sampling if it leaves less than this share of the uncertainty.

@@ -1,7 +1,7 @@
 //! How much of δ-CLUE and ∇-CLUE depends on the seed of their starts. [Ley2022, "Related and Future Work"]
 
 use super::metrics::{MEASURES, of_all};
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean, spread_over_inputs};
@@ -10,32 +10,21 @@ use cluekit::measure::{MeanInterval, bootstrap_mean};
 use cluekit::search::{DiversityTerm, Weighted};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, Colour, Grid, Line, Plot, Scatter};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Fewer seeds tell nothing of their spread.
 const LEAST_SEEDS: usize = 3;
 
-/// Which seeds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Seeds {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// δ = r.
-    pub delta: f32,
-    /// λ_D of ∇-CLUE.
-    pub diversity: f32,
-    /// The seeds.
-    pub seeds: Vec<u64>,
+settings! {
+    /// Which seeds.
+    pub struct Seeds: Sets of String {
+        /// δ = r.
+        pub delta: f32,
+        /// λ_D of ∇-CLUE.
+        pub diversity: f32,
+        /// The seeds.
+        pub seeds: Vec<u64>,
+    }
 }
 
 /// A method's values of one quantity, one for each seed.

@@ -1,7 +1,7 @@
 //! ∇-CLUE one candidate after another, in a latent plane. [Ley2022, App. D, "Sequential"]
 
 use super::plane::{View, circle, dots, land, origin, panel, point, ways};
-use super::thirty;
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::figure;
@@ -10,28 +10,10 @@ use cluekit::error::Result;
 use cluekit::search::{DiversityTerm, Order, Weighted};
 use cluekit::seed::Seed;
 use cluekit_plot::{Grid, Plot, palette};
-use serde::{Deserialize, Serialize};
 
-/// The input and the ball.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sequential2d {
-    /// Models with two latent dimensions.
-    pub models: String,
-    /// Which of the most uncertain inputs, from 0.
-    pub rank: usize,
-    /// Candidates.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius.
-    pub delta: f32,
-    /// λ_D.
-    pub diversity: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The input and the ball, in models with two latent dimensions.
+    pub struct Sequential2d: OneInput {}
 }
 
 impl Sequential2d {

@@ -1,6 +1,6 @@
 //! How far from the input random starts lie, and what becomes of searches from them. [Ley2022, App. B, S1, S3, S4]
 
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Cell, Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
@@ -10,7 +10,6 @@ use cluekit::search::{InitScheme, Starts};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, Grid};
 use rand_distr::{Distribution, StandardNormal};
-use serde::{Deserialize, Serialize};
 
 /// Bins of a histogram of radii.
 const BINS: usize = 40;
@@ -19,27 +18,14 @@ const WIDEST: f64 = 2.0;
 /// What the first CLUE paper begins with; here it is shown, but no search begins with it.
 const NOISE: &str = "N(0, 1) in each dimension";
 
-/// The schemes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StartRadii {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Starts for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// δ = r.
-    pub delta: f32,
+settings! {
     /// The schemes.
-    pub schemes: Vec<InitScheme>,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+    pub struct StartRadii: Clues {
+        /// δ = r.
+        pub delta: f32,
+        /// The schemes.
+        pub schemes: Vec<InitScheme>,
+    }
 }
 
 impl StartRadii {

@@ -1,28 +1,18 @@
 //! How long one explanation takes. [Ley2022, Table 2]
 
-use super::usual_lambda;
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::figure;
 use cluekit::error::Result;
 use cluekit_plot::{Axis, Bar, Bars, Plot};
-use serde::{Deserialize, Serialize};
 
-/// Which inputs and methods.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Times {
-    /// The models.
-    pub models: String,
-    /// The methods.
-    pub methods: Vec<String>,
-    /// Test inputs above this uncertainty.
-    pub above: f32,
-    /// λ_x of the cost.
-    #[serde(default = "usual_lambda")]
-    pub lambda_x: f32,
-    /// How many times faster than CLUE the paper finds GLAM-CLUE.
-    pub printed: f64,
+settings! {
+    /// Which inputs and methods.
+    pub struct Times: Contest {
+        /// How many times faster than CLUE the paper finds GLAM-CLUE.
+        pub printed: f64,
+    }
 }
 
 impl Times {

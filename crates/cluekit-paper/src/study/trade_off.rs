@@ -1,6 +1,6 @@
 //! For one uncertain input, how far each label is away, and how certain it gets on the way. [Ley2022, Fig. 2, App. B]
 
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
@@ -20,31 +20,18 @@ const RANKED: f64 = 0.9;
 /// Radii at which a label, or two of them, must be found to say anything.
 const LEAST_RADII: usize = 3;
 
-/// Radii, and how many labels are shown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TradeOff {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs are looked at; the one with the most labels is shown.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues at each radius.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radii.
-    pub deltas: Vec<f32>,
-    /// Weight of distance.
-    pub lambda_x: f32,
-    /// Labels that are shown.
-    pub labels: usize,
-    /// What the claim comes down to.
-    pub expect: Vec<Expectation>,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Radii, and how many labels are shown, of the input with the most of them.
+    pub struct TradeOff: Clues {
+        /// The radii.
+        pub deltas: Vec<f32>,
+        /// Weight of distance.
+        pub lambda_x: f32,
+        /// Labels that are shown.
+        pub labels: usize,
+        /// What the claim comes down to.
+        pub expect: Vec<Expectation>,
+    }
 }
 
 /// What should be so.

@@ -1,6 +1,6 @@
 //! What distances make of an image that is only moved. [Ley2022, App. B, "Distance Metrics"]
 
-use super::eight;
+use super::settings::eight;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::Laboratory;
