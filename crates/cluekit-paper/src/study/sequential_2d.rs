@@ -54,16 +54,34 @@ impl Sequential2d {
         }
         let (apart, together) = (found[0].diversity.apd.z, plain[0].diversity.apd.z);
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .check(Check::that(
-                "each candidate is pushed away from those before it",
-                apart > together,
-                format!(
-                    "mean distance between codes {} against {} of δ-CLUE from the same starts",
-                    figure(apart),
-                    figure(together)
-                ),
-            ))
+            .check(check(apart, together))
             .table(table)
             .picture("figure", Grid::new("One candidate after another", 2, panels).to_svg()))
+    }
+}
+
+/// Of the mean distance between codes, one candidate after another and without regard for each other.
+fn check(apart: f64, together: f64) -> Check {
+    Check::that(
+        "each candidate is pushed away from those before it",
+        apart > together,
+        format!(
+            "mean distance between codes {} against {} of δ-CLUE from the same starts",
+            figure(apart),
+            figure(together)
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict::{DidNotHold, Held};
+
+    #[test]
+    fn candidates_lie_farther_apart_than_without_regard_for_each_other() {
+        assert_eq!(check(2.0, 1.0).verdict, Held);
+        assert_eq!(check(1.0, 1.0).verdict, DidNotHold);
+        assert_eq!(check(f64::NAN, 1.0).verdict, DidNotHold);
     }
 }

@@ -62,26 +62,10 @@ impl StartRadii {
             curves.push(histogram(scheme.name(), &radii));
         }
         let latent = stage.explainer.generative()?.latent_dim() as f64;
-        let of = |scheme: InitScheme| figures.iter().find(|(s, _)| *s == scheme);
-        let mut checks = Vec::new();
-        if let Some((_, radius)) = of(InitScheme::RandomRadius) {
-            let holds = (radius - 0.5).abs() < 0.05;
-            checks.push(Check::that("S1 begins at half of r on average", holds, format!("{} r", figure(*radius))));
-        }
-        if let Some((_, radius)) = of(InitScheme::UniformBall) {
-            let expected = latent / (latent + 1.0);
-            let says = format!("S4 begins near the surface: at m / (m + 1) = {} of r", figure(expected));
-            checks.push(Check::that(says, (radius - expected).abs() < 0.02, format!("{} r", figure(*radius))));
-        }
         let noise = self.noise(stage.explainer.generative()?.latent_dim());
         let radius = mean(noise.iter().copied()) * f64::from(self.delta);
         table.push(vec![NOISE.into(), (radius / f64::from(self.delta)).into(), gap(), gap(), gap(), gap()]);
         curves.push(histogram(NOISE, &noise));
-        checks.push(Check::that(
-            "noise in each dimension begins at about √m, whatever r is",
-            (radius - latent.sqrt()).abs() < 0.05 * latent.sqrt(),
-            format!("{} = {} r", figure(radius), figure(radius / f64::from(self.delta))),
-        ));
         let title = format!("Where random starts lie in {latent} dimensions");
         let plot = panel(
             &title,
@@ -90,10 +74,31 @@ impl StartRadii {
             curves,
         );
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .checks(checks)
+            .checks(checks(&figures, latent, radius, f64::from(self.delta)))
             .table(table)
             .picture("figure", Grid::new("", 1, vec![plot.sized(680.0, 420.0)]).to_svg()))
     }
+}
+
+/// Of schemes, the mean radius as a share of `r`; of noise in `latent` dimensions, its mean length.
+fn checks(schemes: &[(InitScheme, f64)], latent: f64, noise: f64, r: f64) -> Vec<Check> {
+    let of = |scheme: InitScheme| schemes.iter().find(|(s, _)| *s == scheme);
+    let mut checks = Vec::new();
+    if let Some((_, radius)) = of(InitScheme::RandomRadius) {
+        let holds = (radius - 0.5).abs() < 0.05;
+        checks.push(Check::that("S1 begins at half of r on average", holds, format!("{} r", figure(*radius))));
+    }
+    if let Some((_, radius)) = of(InitScheme::UniformBall) {
+        let expected = latent / (latent + 1.0);
+        let says = format!("S4 begins near the surface: at m / (m + 1) = {} of r", figure(expected));
+        checks.push(Check::that(says, (radius - expected).abs() < 0.02, format!("{} r", figure(*radius))));
+    }
+    checks.push(Check::that(
+        "noise in each dimension begins at about √m, whatever r is",
+        (noise - latent.sqrt()).abs() < 0.05 * latent.sqrt(),
+        format!("{} = {} r", figure(noise), figure(noise / r)),
+    ));
+    checks
 }
 
 /// No search begins there, so there is nothing to say of its clues.
@@ -108,4 +113,22 @@ fn histogram(name: &str, radii: &[f64]) -> Curve {
     radii.iter().for_each(|radius| counts[((radius / width) as usize).min(BINS - 1)] += 1.0 / radii.len() as f64);
     let middles: Vec<f64> = (0..BINS).map(|bin| (bin as f64 + 0.5) * width).collect();
     Curve::new(name, &middles, counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict::{DidNotHold, Held};
+
+    #[test]
+    fn schemes_begin_where_geometry_says() {
+        let judged = |s1, s4, noise| {
+            let schemes = [(InitScheme::RandomRadius, s1), (InitScheme::UniformBall, s4)];
+            Check::verdicts(checks(&schemes, 16.0, noise, 2.0))
+        };
+        // 16 / 17 = 0.941, √16 = 4.
+        assert_eq!(judged(0.48, 0.94, 3.9), [Held, Held, Held]);
+        assert_eq!(judged(0.6, 0.9, 3.7), [DidNotHold, DidNotHold, DidNotHold]);
+        assert_eq!(Check::verdicts(checks(&[], 16.0, 4.0, 2.0)), [Held], "noise needs no scheme");
+    }
 }
