@@ -134,3 +134,46 @@ impl Expectation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    /// Models of 2, 8 and 32 latent dimensions; each number is the error, H, d, the share on the shell, and the labels.
+    fn judged(expectation: Expectation, numbers: [f64; 3]) -> Verdict {
+        let m = [2.0, 8.0, 32.0];
+        let series = |(latent, number): (f64, f64)| {
+            let point = Point {
+                delta: 1.0,
+                uncertainty: [number, 0.0, 0.0],
+                distance: [number, 0.0, 0.0],
+                latent: [1.0; 3],
+                shell: number,
+                labels: number,
+                accepted: 1.0,
+            };
+            let name = format!("m = {latent}");
+            Series { name, latent, reconstruction: number, at_the_input: 1.0, points: vec![point.clone(), point] }
+        };
+        expectation.check(&m.into_iter().zip(numbers).map(series).collect::<Vec<_>>(), &m).verdict
+    }
+
+    #[test]
+    fn each_quantity_follows_the_latent_dimension() {
+        let (up, down) = ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]);
+        for expectation in [Expectation::UncertaintyRises, Expectation::ShellRises] {
+            assert_eq!(judged(expectation, up), Held, "{expectation:?}");
+            assert_eq!(judged(expectation, down), DidNotHold, "{expectation:?}");
+        }
+        for expectation in [Expectation::ReconstructionImproves, Expectation::DistanceFalls, Expectation::LabelsFall] {
+            assert_eq!(judged(expectation, down), Held, "{expectation:?}");
+            assert_eq!(judged(expectation, up), DidNotHold, "{expectation:?}");
+        }
+    }
+
+    #[test]
+    fn where_all_clues_lie_on_the_shell_no_more_can() {
+        assert_eq!(judged(Expectation::ShellRises, [1.0, 0.995, 1.0]), HeldPartly);
+    }
+}

@@ -166,3 +166,45 @@ fn picture(plain: &Row, rows: &[Row]) -> Result<String> {
         .sized(820.0, 560.0)
         .to_svg())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    const DPP: &str = "dpp in z";
+
+    fn place(name: &str) -> usize {
+        MEASURES.iter().position(|measure| measure.name == name).unwrap()
+    }
+
+    /// An objective by which so many of the first measures are larger than those of δ-CLUE, and the others smaller.
+    fn row(name: &str, own: &str, larger: usize) -> Row {
+        let metrics = (0..MEASURES.len()).map(|i| if i < larger { 0.6 } else { 0.4 }).collect();
+        Row { name: name.into(), own: Some(place(own)), weight: 1.0, metrics, uncertainty: 0.1, distance: 1.0 }
+    }
+
+    fn judged(rows: &[Row]) -> Vec<Verdict> {
+        let metrics = vec![0.5; MEASURES.len()];
+        let plain = Row { name: "none".into(), own: None, weight: 0.0, metrics, uncertainty: 0.1, distance: 1.0 };
+        Check::verdicts(checks(&plain, rows))
+    }
+
+    #[test]
+    fn the_papers_choice_raises_itself_and_most_others_and_no_other_raises_more() {
+        let all = MEASURES.len();
+        assert_eq!(judged(&[row(DPP, "DPP in z", all), row("other", "label entropy", all)]), [Held; 3]);
+        // Nothing but DPP in x is larger, and another objective raises everything.
+        let others = judged(&[row(DPP, "DPP in z", 1), row("other", "label entropy", all)]);
+        assert_eq!(others, [HeldPartly, DidNotHold, DidNotHold]);
+        assert_eq!(judged(&[row(DPP, "DPP in z", 1)])[0], DidNotHold);
+    }
+
+    #[test]
+    fn almost_every_other_metric_is_all_but_one() {
+        let all = MEASURES.len();
+        // Logarithms do not count, nor does the metric itself.
+        assert_eq!(judged(&[row(DPP, "DPP in z", all - 1)])[1], Held);
+        assert_eq!(judged(&[row(DPP, "DPP in z", all - 2)])[1], HeldPartly);
+    }
+}
