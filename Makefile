@@ -33,13 +33,17 @@ lint:
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
 # cargo-nextest runs all tests side by side but no doctests; without it, one test binary runs after the other.
+# A test that goes without the real data adds a line to a list, which is shown at the end.
+test: export CLUE_SKIPPED := $(abspath $(or $(CARGO_TARGET_DIR),target))/skipped.txt
 test:
+	@rm -f "$(CLUE_SKIPPED)"
 ifeq ($(NEXTEST),yes)
 	$(CARGO) nextest run --workspace
 else
 	$(CARGO) test --workspace --lib --bins --tests
 endif
 	$(CARGO) test --workspace --doc
+	@if [ -s "$(CLUE_SKIPPED)" ]; then echo 'skipped for want of data:'; sort "$(CLUE_SKIPPED)"; fi
 
 examples:
 ifneq ($(EXAMPLES),)

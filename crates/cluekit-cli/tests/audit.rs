@@ -1,13 +1,10 @@
 //! `clue audit` and `clue report` as a user runs them, and their pages as a browser shows them.
 
-#![allow(
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "a test says that it is skipped, and ends if it cannot go on"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 
 mod common;
 
+use cluekit::testing::real_data;
 use common::browser::check;
 use common::{clue, fails, ok, small, train, write_bars, write_heat};
 use serde_json::Value;
@@ -334,19 +331,9 @@ fn what_cannot_be_audited_or_reported_is_said_with_the_remedy() {
     assert!(report(&document).contains("report.json"));
 }
 
-/// The folder of the real data, if it is there.
-fn real_data(name: &str, file: &str) -> Option<PathBuf> {
-    let named = std::env::var_os("CLUE_DATA").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let found = [named, Some(beside)].into_iter().flatten().find(|folder| folder.join(file).exists());
-    if found.is_none() {
-        eprintln!("skipped: there is no {file} in $CLUE_DATA or ../shared/data, so {name} is not audited");
-    }
-    found
-}
-
+#[track_caller]
 fn audit_of_real_data(name: &str, file: &str) {
-    let Some(data) = real_data(name, file) else { return };
+    let Some(data) = real_data(&[file]) else { return };
     let folder = tempfile::tempdir().unwrap();
     let (run, page) = (folder.path().join(name), folder.path().join("page.html"));
     let settings =
@@ -361,7 +348,7 @@ fn audit_of_real_data(name: &str, file: &str) {
 
 #[test]
 fn the_report_of_mnist_works() {
-    audit_of_real_data("mnist", "mnist/t10k-images-idx3-ubyte.gz");
+    audit_of_real_data("mnist", "mnist");
 }
 
 #[test]

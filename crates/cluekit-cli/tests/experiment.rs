@@ -1,10 +1,10 @@
 //! `clue experiment` as a user runs it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
-#![allow(clippy::print_stderr, reason = "a test without its data says that it skips")]
 
 mod common;
 
+use cluekit::testing::real_data;
 use common::{clue, fails, json, ok};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -23,18 +23,10 @@ fn experiment(folder: &TempDir, arguments: &[&str]) -> Command {
     command
 }
 
-/// The folder of the datasets, or nothing (with a line that says so).
+/// The folder of the datasets, if they are there.
+#[track_caller]
 fn data() -> Option<PathBuf> {
-    let given = std::env::var_os("CLUE_DATA").map(PathBuf::from);
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let beside = || manifest.ancestors().map(|folder| folder.join("shared/data")).find(|folder| folder.is_dir());
-    let found = given
-        .or_else(beside)
-        .filter(|folder| ["mnist", "uci_default_credit"].iter().all(|name| folder.join(name).is_dir()));
-    if found.is_none() {
-        eprintln!("skipped: MNIST and UCI Credit are not here; set CLUE_DATA to the folder that holds them");
-    }
-    found
+    real_data(&["mnist", "uci_default_credit"])
 }
 
 #[test]

@@ -83,6 +83,7 @@ pub fn built_in(name: &str, quick: bool) -> Result<Spec> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Record;
 
     #[test]
     fn every_experiment_can_be_read_and_every_file_is_an_experiment() {
@@ -97,6 +98,27 @@ mod tests {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let stem = name.strip_suffix(".toml").unwrap_or_default();
             assert!(stem == "models" || NAMES.contains(&stem), "{name} is in the folder but not in the list");
+        }
+    }
+
+    #[test]
+    fn a_setting_that_no_study_has_is_refused_beside_those_that_it_has() {
+        for (name, text) in EXPERIMENTS {
+            assert!(text.contains("[study]\n"), "{name}");
+            let text = text.replace("[study]\n", "[study]\nnonsense = 1\n");
+            let error = Spec::parse(&text, &PathBuf::from(name), false).unwrap_err().to_string();
+            assert!(error.contains("unknown field `nonsense`, expected"), "{error}");
+        }
+    }
+
+    #[test]
+    fn settings_are_written_as_in_the_records_that_there_are() {
+        for name in NAMES {
+            let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results")).join(name);
+            let Some(record) = Record::read(&folder).unwrap() else { panic!("{name} has no record") };
+            let written = std::fs::read_to_string(folder.join("result.json")).unwrap();
+            let study = serde_json::to_string(&record.spec.study).unwrap();
+            assert!(written.contains(&format!("\"study\":{study}")), "{name} is written otherwise: {study}");
         }
     }
 

@@ -70,6 +70,12 @@ impl Check {
         Self::new(says, Verdict::from_bool(holds), figures)
     }
 
+    /// The verdicts of some parts.
+    #[cfg(test)]
+    pub(crate) fn verdicts(checks: impl IntoIterator<Item = Self>) -> Vec<Verdict> {
+        checks.into_iter().map(|check| check.verdict).collect()
+    }
+
     /// A part with its verdict.
     pub fn new(says: impl Into<String>, verdict: Verdict, figures: impl Into<String>) -> Self {
         Self { says: says.into(), figures: figures.into(), verdict }

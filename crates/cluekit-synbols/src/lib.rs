@@ -5,7 +5,7 @@
 //! ```
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests that mean exactly this number"))]
-#![cfg_attr(test, allow(clippy::print_stderr, reason = "a test without its data says that it skips"))]
+#![cfg_attr(test, allow(clippy::print_stderr, reason = "a test says how much symbols resemble the published ones"))]
 
 pub mod fonts;
 mod law;

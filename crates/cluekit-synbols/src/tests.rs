@@ -1,7 +1,7 @@
 //! Symbols by hand, by law, and beside real ones.
 
 use super::*;
-use std::path::PathBuf;
+use cluekit::testing::real_data;
 
 fn small_letters() -> Vec<char> {
     ('a'..='z').collect()
@@ -277,16 +277,11 @@ fn two_sample_distance(a: &[f64], b: &[f64]) -> f64 {
 
 #[test]
 fn symbols_look_like_the_published_ones() {
-    let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
-    let folder = std::env::var_os("CLUE_DATA").map_or(beside, PathBuf::from).join("synbols_preview");
-    if !folder.is_dir() {
-        eprintln!("skipped: there is no {}; the published previews are needed", folder.display());
-        return;
-    }
+    let Some(data) = real_data(&["synbols_preview"]) else { return };
     // The published sets have the accented letters of English too.
     let letters: Vec<char> = ALPHABET.chars().collect();
     for set in [Set::NonCamouBw, Set::Default, Set::NonCamouShade, Set::Camouflage] {
-        let file = folder.join(format!("{}_n=100000_2020-Oct-19_preview.png", set.name()));
+        let file = data.join(format!("synbols_preview/{}_n=100000_2020-Oct-19_preview.png", set.name()));
         let mut reader =
             png::Decoder::new(std::io::BufReader::new(std::fs::File::open(file).unwrap())).read_info().unwrap();
         let mut bytes = vec![0; reader.output_buffer_size().unwrap()];

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests that mean exactly this number"))]
-#![cfg_attr(test, allow(clippy::print_stderr, reason = "a test without its data says that it skips"))]
 
 pub mod amortise;
 pub mod audit;
@@ -22,6 +21,8 @@ pub mod search;
 pub mod seed;
 pub mod settings;
 pub mod tensor;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod uncertainty;
 pub mod wording;
 

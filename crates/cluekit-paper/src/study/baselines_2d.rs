@@ -28,6 +28,13 @@ pub struct Baselines2d {
     pub inputs: usize,
 }
 
+/// What a method makes of the inputs: their mean uncertainty, and the share that is of the class.
+struct Outcome {
+    title: &'static str,
+    uncertainty: f64,
+    kept: f64,
+}
+
 impl Baselines2d {
     pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
         let stage = lab.stage(&self.models)?;
@@ -74,7 +81,7 @@ impl Baselines2d {
             let of_class = |clue: &&Clue| clue.label == Label::Class(class);
             let kept = clues.iter().flatten().filter(of_class).count() as f64 / rows.len() as f64;
             table.push(vec![title.into(), h.into(), kept.into(), moved.into()]);
-            outcomes.push((title, h, kept));
+            outcomes.push(Outcome { title, uncertainty: h, kept });
             if method == Method::Reconstruction {
                 continue;
             }
@@ -100,24 +107,44 @@ impl Baselines2d {
                 "uncertain test points",
             )));
         }
-        let (_, before, kept_before) = outcomes[0];
-        let checks = outcomes[1..].iter().map(|(title, h, kept)| {
-            Check::new(
-                format!("{title}: more certain than what is only redrawn, and more often a {}", self.class),
-                Verdict::of([*h < before, *kept > kept_before].map(Verdict::from_bool)),
-                format!(
-                    "H {} → {}; a {} {} → {}",
-                    figure(before),
-                    figure(*h),
-                    self.class,
-                    percent(kept_before),
-                    percent(*kept)
-                ),
-            )
-        });
         Ok(Finding { seeds: vec![0], ..Finding::default() }
-            .checks(checks.collect::<Vec<_>>())
+            .checks(checks(&self.class, &outcomes[0], &outcomes[1..]))
             .table(table)
             .picture("figure", Grid::new(format!("Baselines for uncertain {}s", self.class), 2, panels).to_svg()))
+    }
+}
+
+fn checks(class: &str, redrawn: &Outcome, baselines: &[Outcome]) -> Vec<Check> {
+    let check = |Outcome { title, uncertainty, kept }: &Outcome| {
+        Check::new(
+            format!("{title}: more certain than what is only redrawn, and more often a {class}"),
+            Verdict::of([*uncertainty < redrawn.uncertainty, *kept > redrawn.kept].map(Verdict::from_bool)),
+            format!(
+                "H {} → {}; a {class} {} → {}",
+                figure(redrawn.uncertainty),
+                figure(*uncertainty),
+                percent(redrawn.kept),
+                percent(*kept)
+            ),
+        )
+    };
+    baselines.iter().map(check).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    #[test]
+    fn a_baseline_must_be_more_certain_and_of_the_class_more_often() {
+        let outcome = |uncertainty, kept| Outcome { title: "Baseline", uncertainty, kept };
+        let judged = |h, kept| Check::verdicts(checks("7", &outcome(1.0, 0.5), &[outcome(h, kept)]));
+        assert_eq!(judged(0.4, 0.8), [Held]);
+        assert_eq!(judged(0.4, 0.5), [HeldPartly], "as often is not more often");
+        assert_eq!(judged(1.2, 0.8), [HeldPartly]);
+        assert_eq!(judged(1.2, 0.3), [DidNotHold]);
+        let check = &checks("7", &outcome(1.0, 0.5), &[outcome(0.4, 0.8)])[0];
+        assert_eq!(check.figures, "H 1.00 → 0.400; a 7 50 % → 80 %");
     }
 }

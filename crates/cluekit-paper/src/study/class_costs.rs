@@ -1,6 +1,6 @@
 //! For one input, how the least cost of each class comes down as more clues are searched. [Ley2022, App. B]
 
-use super::{thirty, usual_lambda};
+use super::settings::{settings, usual_lambda};
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
@@ -10,29 +10,16 @@ use cluekit::explanation::{Clue, Label};
 use cluekit::search::{InitScheme, Starts};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, palette};
-use serde::{Deserialize, Serialize};
 
-/// The input and its clues.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClassCosts {
-    /// The models.
-    pub models: String,
-    /// Inputs that are searched together; the first is shown.
-    pub inputs: usize,
-    /// Clues.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius.
-    pub delta: f32,
-    /// Weight of distance.
-    #[serde(default = "usual_lambda")]
-    pub lambda_x: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The clues of some inputs that are searched together; the first is shown.
+    pub struct ClassCosts: Clues {
+        /// The radius.
+        pub delta: f32,
+        /// Weight of distance.
+        #[serde(default = "usual_lambda")]
+        pub lambda_x: f32,
+    }
 }
 
 /// One class: how often it was found, and the least cost so far after each clue.
@@ -91,17 +78,6 @@ impl ClassCosts {
         )
         .captioned("In brackets how often the class was found.")
         .sized(680.0, 440.0);
-        let half = clues.len() / 2;
-        let early = |one: &&Descent| (one.least[half - 1] - one.last()) <= 0.05 * one.last();
-        let prominent: Vec<&Descent> = classes.iter().take(2).collect();
-        let settled = prominent.iter().filter(|one| early(one)).count();
-        let names: Vec<String> = prominent
-            .iter()
-            .map(|one| {
-                format!("{}: {} → {}", stage.classes()[one.class], figure(one.least[half - 1]), figure(one.last()))
-            })
-            .collect();
-        let rare = classes.iter().filter(|one| one.found <= 2).count();
         // Classes that are there, since paths to neighbours lead to them, but were not found.
         let mut paths = search.clone();
         paths.starts = Starts { schemes: vec![InitScheme::NearestPath], ..Starts::default() };
@@ -112,23 +88,73 @@ impl ClassCosts {
             .filter(found_so)
             .map(|class| stage.classes()[class].as_str())
             .collect();
-        let late = classes.iter().skip(2).filter(|one| !early(one)).count();
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .check(Check::that(
-                "for the prominent classes half of the clues are enough",
-                settled == prominent.len(),
-                format!("least cost after {half} and after {} clues: {}", clues.len(), names.join(", ")),
-            ))
-            .check(Check::that(
-                "rare classes would need more clues",
-                missed.len() + rare + late > 0,
-                format!(
-                    "never found, though paths to neighbours lead to them: {}; {rare} at most twice; {late} cheaper by \
-                     over 5 % in the second half",
-                    if missed.is_empty() { "none".into() } else { missed.join(", ") }
-                ),
-            ))
+            .checks(checks(&classes, clues.len(), &missed, stage.classes()))
             .table(table)
             .picture("figure", picture.to_svg()))
+    }
+}
+
+/// Of classes by how often they were found, and of the names of those that were missed.
+fn checks(classes: &[Descent], clues: usize, missed: &[&str], names: &[String]) -> Vec<Check> {
+    let half = clues / 2;
+    let early = |one: &&Descent| (one.least[half - 1] - one.last()) <= 0.05 * one.last();
+    let prominent: Vec<&Descent> = classes.iter().take(2).collect();
+    let settled = prominent.iter().filter(|one| early(one)).count();
+    let courses: Vec<String> = prominent
+        .iter()
+        .map(|one| format!("{}: {} → {}", names[one.class], figure(one.least[half - 1]), figure(one.last())))
+        .collect();
+    let rare = classes.iter().filter(|one| one.found <= 2).count();
+    let late = classes.iter().skip(2).filter(|one| !early(one)).count();
+    vec![
+        Check::that(
+            "for the prominent classes half of the clues are enough",
+            settled == prominent.len(),
+            format!("least cost after {half} and after {clues} clues: {}", courses.join(", ")),
+        ),
+        Check::that(
+            "rare classes would need more clues",
+            missed.len() + rare + late > 0,
+            format!(
+                "never found, though paths to neighbours lead to them: {}; {rare} at most twice; {late} cheaper by \
+                 over 5 % in the second half",
+                if missed.is_empty() { "none".into() } else { missed.join(", ") }
+            ),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict::{DidNotHold, Held};
+
+    /// A class with its least costs after two and after four clues.
+    fn class(class: usize, found: usize, [half, last]: [f64; 2]) -> Descent {
+        Descent { class, found, least: vec![half, half, last, last] }
+    }
+
+    fn judged(classes: &[Descent], missed: &[&str]) -> Vec<crate::finding::Verdict> {
+        let names: Vec<String> = (0..3).map(|digit| digit.to_string()).collect();
+        Check::verdicts(checks(classes, 4, missed, &names))
+    }
+
+    #[test]
+    fn prominent_classes_settle_early_and_rare_ones_are_missed() {
+        let settled = || vec![class(0, 9, [1.0, 1.0]), class(1, 5, [1.04, 1.0])];
+        assert_eq!(judged(&settled(), &["2"]), [Held, Held]);
+        assert_eq!(judged(&settled(), &[]), [Held, DidNotHold], "nothing is missed, rare or late");
+        let late = vec![class(0, 9, [1.0, 1.0]), class(1, 5, [1.2, 1.0])];
+        assert_eq!(judged(&late, &[]), [DidNotHold, DidNotHold]);
+    }
+
+    #[test]
+    fn a_class_that_is_rare_or_late_would_need_more_clues() {
+        let with = |third| vec![class(0, 9, [1.0, 1.0]), class(1, 5, [1.0, 1.0]), third];
+        assert_eq!(judged(&with(class(2, 2, [1.0, 1.0])), &[]), [Held, Held]);
+        assert_eq!(judged(&with(class(2, 3, [1.2, 1.0])), &[]), [Held, Held]);
+        assert_eq!(judged(&with(class(2, 3, [f64::NAN, 1.0])), &[]), [Held, Held], "found in the second half alone");
+        assert_eq!(judged(&with(class(2, 3, [1.0, 1.0])), &[]), [Held, DidNotHold]);
     }
 }

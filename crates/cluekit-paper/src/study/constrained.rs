@@ -1,7 +1,7 @@
 //! Why the ball is kept at every step and not only at the end. [Ley2022, App. B, "Constrained vs Unconstrained Search"]
 
 use super::plane::{View, circle, ground, origin, panel, ways};
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean, over_inputs, percent};
@@ -10,27 +10,19 @@ use cluekit::explanation::Explanation;
 use cluekit::search::{Delta, LatentBall, Search, Starts};
 use cluekit::seed::Seed;
 use cluekit_plot::Grid;
-use serde::{Deserialize, Serialize};
 
-/// The radii.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Constrained {
-    /// Models with two latent dimensions.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius that is shown.
-    pub delta: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The radius, in models with two latent dimensions.
+    pub struct Constrained: Clues {
+        /// The radius that is shown.
+        pub delta: f32,
+    }
+}
+
+/// The share of a search's clues that lies in the ball, and the mean uncertainty of those.
+struct Outcome {
+    inside: f64,
+    uncertainty: f64,
 }
 
 impl Constrained {
@@ -63,10 +55,11 @@ impl Constrained {
                     .map(|c| f64::from(c.uncertainty.total)),
             )
         };
-        let [bounded_inside, free_inside] = [kept(&sets[0]), kept(&sets[1])];
+        let outcome = |found: &[Explanation]| Outcome { inside: inside(found), uncertainty: kept(found) };
+        let [bounded, free] = sets.each_ref().map(|found| outcome(found));
         let mut table = Table::new("searches", &["search", "inside the ball", "H of what lies inside"]);
-        for (name, found) in ["constrained", "unconstrained"].iter().zip(&sets) {
-            table.push(vec![(*name).into(), inside(found).into(), kept(found).into()]);
+        for (name, outcome) in [("constrained", &bounded), ("unconstrained", &free)] {
+            table.push(vec![name.into(), outcome.inside.into(), outcome.uncertainty.into()]);
         }
         let z0 = &sets[0][0].input.z;
         let ground = ground(&stage, View::around(z0, 2.2 * f64::from(self.delta)))?;
@@ -77,26 +70,53 @@ impl Constrained {
             panels.push(plot.with(circle(z0, self.delta)).with(origin(z0)));
         }
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .check(Check::that(
-                "without the constraint more solutions leave the ball than stay",
-                inside(&sets[1]) < 0.5,
-                format!("{} stay inside", percent(inside(&sets[1]))),
-            ))
-            .check(Check::that(
-                "with it none has to be rejected (by construction)",
-                inside(&sets[0]) > 0.9999,
-                percent(inside(&sets[0])),
-            ))
-            .check(Check::that(
-                "what stays inside is no worse",
-                // Where everything has left the ball, anything inside is better.
-                free_inside.is_nan() || bounded_inside <= free_inside + 0.02,
-                format!("mean H inside {} constrained, {} unconstrained", figure(bounded_inside), figure(free_inside)),
-            ))
+            .checks(checks(&bounded, &free))
             .table(table)
             .picture(
                 "figure",
                 Grid::new(format!("Searches in a latent plane, δ = {}", self.delta), 2, panels).to_svg(),
             ))
+    }
+}
+
+fn checks(bounded: &Outcome, free: &Outcome) -> Vec<Check> {
+    vec![
+        Check::that(
+            "without the constraint more solutions leave the ball than stay",
+            free.inside < 0.5,
+            format!("{} stay inside", percent(free.inside)),
+        ),
+        Check::that(
+            "with it none has to be rejected (by construction)",
+            bounded.inside > 0.9999,
+            percent(bounded.inside),
+        ),
+        Check::that(
+            "what stays inside is no worse",
+            // Where everything has left the ball, anything inside is better.
+            free.uncertainty.is_nan() || bounded.uncertainty <= free.uncertainty + 0.02,
+            format!(
+                "mean H inside {} constrained, {} unconstrained",
+                figure(bounded.uncertainty),
+                figure(free.uncertainty)
+            ),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict::{DidNotHold, Held};
+
+    #[test]
+    fn most_leave_without_the_ball_and_nobody_with_it() {
+        let judged = |[inside, h]: [f64; 2], [free_inside, free_h]: [f64; 2]| {
+            let bounded = Outcome { inside, uncertainty: h };
+            Check::verdicts(checks(&bounded, &Outcome { inside: free_inside, uncertainty: free_h }))
+        };
+        assert_eq!(judged([1.0, 0.5], [0.3, 0.5]), [Held, Held, Held]);
+        assert_eq!(judged([1.0, 0.5], [0.0, f64::NAN]), [Held, Held, Held], "everything has left");
+        assert_eq!(judged([0.9, 0.6], [0.7, 0.5]), [DidNotHold, DidNotHold, DidNotHold]);
     }
 }

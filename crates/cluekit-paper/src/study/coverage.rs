@@ -1,6 +1,6 @@
 //! How coverage is made up: what clues add anywhere, and what they take away anywhere. [Ley2022, App. C]
 
-use super::thirty;
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{class, figure, percent};
@@ -9,31 +9,29 @@ use cluekit::explanation::Clue;
 use cluekit::search::{DiversityTerm, Weighted};
 use cluekit::seed::Seed;
 use cluekit_report::{Content, Tile, TileRow, Tiles, tiles};
-use serde::{Deserialize, Serialize};
 
 /// A pixel counts as ink from this on.
 const INK: f32 = 0.5;
 
-/// The input and its clues.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Coverage {
-    /// The models.
-    pub models: String,
-    /// Which of the most uncertain inputs, from 0.
-    pub rank: usize,
-    /// Clues that are shown.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius.
-    pub delta: f32,
-    /// λ_D.
-    pub diversity: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The input and its clues.
+    pub struct Coverage: OneInput {}
+}
+
+/// What coverage is made up of.
+struct Parts {
+    /// In the mean over pixels, what is added.
+    plus: f64,
+    /// And what is taken away.
+    minus: f64,
+    /// Coverage itself.
+    whole: f64,
+    /// The share of the ink that some clue removes.
+    gone: f64,
+    /// Pixels without ink that get some.
+    fresh: usize,
+    /// Pixels that have some.
+    ink: usize,
 }
 
 impl Coverage {
@@ -108,22 +106,42 @@ impl Coverage {
             gone.into(),
         ]);
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .check(Check::that(
-                "coverage is the sum of what is added and what is taken away (by construction)",
-                (plus + minus - whole).abs() < 1e-3,
-                format!("{} + {} = {}", figure(plus), figure(minus), figure(whole)),
-            ))
-            .check(Check::that(
-                "together the clues remove almost all of the input",
-                gone >= 0.8,
-                format!("{} of its ink", percent(gone)),
-            ))
-            .check(Check::that(
-                "they add in many places: more of them than the input has ink in",
-                fresh > ink.len(),
-                format!("{fresh} empty pixels get ink, the input has {}", ink.len()),
-            ))
+            .checks(checks(&Parts { plus, minus, whole, gone, fresh, ink: ink.len() }))
             .table(table)
             .picture("figure", tiles(&Tiles { title: &title, caption, side: 72.0, rows }, stage.image()?)))
+    }
+}
+
+fn checks(&Parts { plus, minus, whole, gone, fresh, ink }: &Parts) -> Vec<Check> {
+    vec![
+        Check::that(
+            "coverage is the sum of what is added and what is taken away (by construction)",
+            (plus + minus - whole).abs() < 1e-3,
+            format!("{} + {} = {}", figure(plus), figure(minus), figure(whole)),
+        ),
+        Check::that(
+            "together the clues remove almost all of the input",
+            gone >= 0.8,
+            format!("{} of its ink", percent(gone)),
+        ),
+        Check::that(
+            "they add in many places: more of them than the input has ink in",
+            fresh > ink,
+            format!("{fresh} empty pixels get ink, the input has {ink}"),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict::{DidNotHold, Held};
+
+    #[test]
+    fn clues_cover_the_input_and_more() {
+        let parts = Parts { plus: 0.2, minus: 0.1, whole: 0.3, gone: 0.9, fresh: 120, ink: 100 };
+        assert_eq!(Check::verdicts(checks(&parts)), [Held, Held, Held]);
+        let parts = Parts { plus: 0.2, minus: 0.1, whole: 0.4, gone: 0.7, fresh: 100, ink: 100 };
+        assert_eq!(Check::verdicts(checks(&parts)), [DidNotHold, DidNotHold, DidNotHold]);
     }
 }

@@ -44,18 +44,40 @@ impl Datasets {
                 train.into(),
                 test.into(),
             ]);
-            finding = finding
-                .check(Check::that(
-                    format!("{name} has {} rows to train and {} to test on", printed[0], printed[1]),
-                    [train, test] == *printed,
-                    format!("{train} and {test}"),
-                ))
-                .check(Check::that(
-                    format!("an input of {name} has {dimension} features"),
-                    features == dimension,
-                    format!("{features}"),
-                ));
+            finding = finding.checks(checks(name, [*printed, [train, test]], [dimension, features]));
         }
         Ok(finding.table(table))
+    }
+}
+
+/// Of rows to train and to test on, and of features: what is printed, and what there is.
+fn checks(name: &str, [printed, rows]: [[usize; 2]; 2], [dimension, features]: [usize; 2]) -> [Check; 2] {
+    [
+        Check::that(
+            format!("{name} has {} rows to train and {} to test on", printed[0], printed[1]),
+            rows == printed,
+            format!("{} and {}", rows[0], rows[1]),
+        ),
+        Check::that(
+            format!("an input of {name} has {dimension} features"),
+            features == dimension,
+            format!("{features}"),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict::{DidNotHold, Held};
+
+    #[test]
+    fn sizes_are_those_that_are_printed() {
+        let same = checks("credit", [[27, 3], [27, 3]], [24, 24]);
+        assert_eq!(same[0].says, "credit has 27 rows to train and 3 to test on");
+        assert_eq!(Check::verdicts(same), [Held, Held]);
+        let other = checks("credit", [[27, 3], [26, 4]], [24, 23]);
+        assert_eq!(other[0].figures, "26 and 4");
+        assert_eq!(Check::verdicts(other), [DidNotHold, DidNotHold]);
     }
 }

@@ -1,6 +1,6 @@
 //! What the radius δ does to the clues of uncertain inputs, for several variants of δ-CLUE. [Ley2022, App. B]
 
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
@@ -26,31 +26,18 @@ const MOSTLY_ONE: f64 = 1.5;
 /// ρ is close to δ from this share of it on.
 const CLOSE: f64 = 0.9;
 
-/// Variants, radii, and what is shown of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DeltaSweep {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radii.
-    pub deltas: Vec<f32>,
-    /// What is searched for, and from where.
-    pub variants: Vec<Variant>,
-    /// The panels of the picture.
-    pub show: Vec<Quantity>,
-    /// What the claim comes down to.
-    pub expect: Vec<Expectation>,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Variants, radii, and what is shown of them.
+    pub struct DeltaSweep: Clues {
+        /// The radii.
+        pub deltas: Vec<f32>,
+        /// What is searched for, and from where.
+        pub variants: Vec<Variant>,
+        /// The panels of the picture.
+        pub show: Vec<Quantity>,
+        /// What the claim comes down to.
+        pub expect: Vec<Expectation>,
+    }
 }
 
 /// A loss and a scheme of starts.
@@ -469,5 +456,181 @@ impl Expectation {
                 Check::new(says, Verdict::of(bad.map(Verdict::from_bool)), figures)
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    fn point(delta: f64) -> Point {
+        Point {
+            delta,
+            uncertainty: [0.1, 0.2, 0.3],
+            distance: [1.0, 2.0, 3.0],
+            latent: [delta; 3],
+            shell: 1.0,
+            labels: 1.0,
+            accepted: 1.0,
+        }
+    }
+
+    /// Three radii, each changed by its place.
+    fn points(change: impl Fn(&mut Point, f64)) -> Vec<Point> {
+        let changed = |place: f64| {
+            let mut point = point(place + 1.0);
+            change(&mut point, place);
+            point
+        };
+        [0.0, 1.0, 2.0].map(changed).into()
+    }
+
+    fn variant(lambda_x: f32, init: InitScheme) -> Variant {
+        Variant { name: format!("{lambda_x} {}", init.name()), lambda_x, init }
+    }
+
+    /// Of one variant, of inputs with an uncertainty of 1.
+    fn alone(expectation: Expectation, change: impl Fn(&mut Point, f64)) -> Vec<Verdict> {
+        let variant = variant(0.0, InitScheme::RandomRadius);
+        Check::verdicts(expectation.checks(&[(&variant, points(change))], 1.0))
+    }
+
+    /// Of a variant with a weight on distance that is changed, and one without that is not.
+    fn weighed(expectation: Expectation, change: impl Fn(&mut Point)) -> Vec<Verdict> {
+        let [with, without] = [0.03, 0.0].map(|lambda_x| variant(lambda_x, InitScheme::RandomRadius));
+        let sweeps = [(&without, points(|_, _| {})), (&with, points(|point, _| change(point)))];
+        Check::verdicts(expectation.checks(&sweeps, 1.0))
+    }
+
+    /// Of random starts that are changed, and of paths that are not.
+    fn started(expectation: Expectation, change: impl Fn(&mut Point)) -> Vec<Verdict> {
+        let [random, path] = [InitScheme::RandomRadius, InitScheme::NearestPath].map(|init| variant(0.0, init));
+        let sweeps = [(&random, points(|point, _| change(point))), (&path, points(|_, _| {}))];
+        Check::verdicts(expectation.checks(&sweeps, 1.0))
+    }
+
+    #[test]
+    fn trends_are_held_against_the_radius() {
+        type Change = fn(&mut Point, f64);
+        let all: [(Expectation, Change, f64); 5] = [
+            (Expectation::BestUncertaintyFalls, |point, step| point.uncertainty[0] = step, -1.0),
+            (Expectation::MeanUncertaintyFalls, |point, step| point.uncertainty[1] = step, -1.0),
+            (Expectation::BestDistanceRises, |point, step| point.distance[0] = step, 1.0),
+            (Expectation::MeanDistanceRises, |point, step| point.distance[1] = step, 1.0),
+            (Expectation::LabelsRise, |point, step| point.labels = step, 1.0),
+        ];
+        for (expectation, change, direction) in all {
+            let moved = |direction: f64| alone(expectation, |point, place| change(point, direction * place));
+            assert_eq!(moved(direction), [Held], "{expectation:?}");
+            assert_eq!(moved(-direction), [DidNotHold], "{expectation:?}");
+            assert_eq!(moved(0.0), [DidNotHold], "{expectation:?}: what never changes has no trend");
+        }
+    }
+
+    #[test]
+    fn the_shell_is_full_at_first_and_empties() {
+        let judged =
+            |from: f64, step: f64| alone(Expectation::ShellFalls, |point, place| point.shell = from + step * place);
+        assert_eq!(judged(0.95, -0.2), [Held, Held]);
+        assert_eq!(judged(0.5, 0.2), [DidNotHold, DidNotHold]);
+    }
+
+    #[test]
+    fn a_weight_on_distance_brings_clues_nearer_for_little_uncertainty() {
+        for (expectation, place) in
+            [(Expectation::DistanceWeightHelpsTheBest, 0), (Expectation::DistanceWeightHelps, 1)]
+        {
+            let judged = |nearer: f64, dearer: f64| {
+                weighed(expectation, |point| {
+                    point.distance[place] *= nearer;
+                    point.uncertainty[place] += dearer;
+                })
+            };
+            assert_eq!(judged(0.7, 0.05), [Held]);
+            assert_eq!(judged(0.7, 0.2), [HeldPartly], "nearer, but uncertain");
+            assert_eq!(judged(0.9, 0.2), [DidNotHold]);
+        }
+    }
+
+    #[test]
+    fn the_losses_differ_more_on_average_than_at_best() {
+        let judged = |least: f64, mean: f64| {
+            weighed(Expectation::GapIsLargerOnAverage, |point| point.distance = [1.0 - least, 2.0 - mean, 3.0])
+        };
+        assert_eq!(judged(0.1, 0.5), [Held]);
+        assert_eq!(judged(0.5, 0.1), [DidNotHold]);
+    }
+
+    #[test]
+    fn a_weight_on_distance_leaves_clues_inside() {
+        let judged = |shell: f64, nearer: f64| {
+            weighed(Expectation::DistanceWeightStaysInside, |point| {
+                point.shell = shell;
+                point.latent[1] *= nearer;
+            })
+        };
+        assert_eq!(judged(0.4, 0.8), [Held]);
+        assert_eq!(judged(0.4, 1.1), [HeldPartly]);
+        assert_eq!(judged(1.0, 1.0), [DidNotHold]);
+    }
+
+    #[test]
+    fn the_losses_find_about_as_many_labels() {
+        let judged = |labels: f64| weighed(Expectation::LossesFindAsMany, |point| point.labels = labels);
+        assert_eq!(judged(0.95), [Held]);
+        assert_eq!(judged(1.3), [DidNotHold]);
+        assert_eq!(judged(0.8), [DidNotHold]);
+    }
+
+    #[test]
+    fn random_starts_are_better_than_paths() {
+        let judged = |h: f64, d: f64| {
+            started(Expectation::RandomBeatsPaths, |point| (point.uncertainty[0], point.distance[0]) = (h, d))
+        };
+        assert_eq!(judged(0.05, 0.9), [Held]);
+        assert_eq!(judged(0.05, 1.1), [HeldPartly]);
+        assert_eq!(judged(0.1, 1.0), [DidNotHold], "as good is not better");
+        let labels = |labels: f64| started(Expectation::RandomFindsMoreLabels, |point| point.labels = labels);
+        assert_eq!((labels(1.5), labels(1.0)), (vec![Held], vec![DidNotHold]));
+    }
+
+    #[test]
+    fn at_the_smallest_radius_there_is_mostly_one_label() {
+        let judged = |first: f64| alone(Expectation::OneLabelAtFirst, |point, place| point.labels = first + place);
+        assert_eq!(judged(1.4), [Held]);
+        assert_eq!(judged(1.5), [DidNotHold]);
+    }
+
+    #[test]
+    fn most_clues_lie_on_the_shell_or_near_it() {
+        let judged = |shell: f64, near: f64| {
+            alone(Expectation::MoreOnTheShell, |point, _| {
+                point.shell = shell;
+                point.latent[1] = near * point.delta;
+            })
+        };
+        assert_eq!(judged(0.6, 0.95), [Held]);
+        assert_eq!(judged(0.6, 0.8), [HeldPartly]);
+        assert_eq!(judged(0.5, 0.8), [DidNotHold]);
+    }
+
+    #[test]
+    fn the_worst_clues_are_uncertain_and_far_away() {
+        let judged = |h: f64, d: f64| {
+            alone(Expectation::WorstAreBad, |point, _| (point.uncertainty[2], point.distance[2]) = (h, d))
+        };
+        assert_eq!(judged(0.6, 3.0), [Held]);
+        assert_eq!(judged(0.4, 3.0), [HeldPartly]);
+        assert_eq!(judged(0.4, 2.2), [DidNotHold]);
+    }
+
+    #[test]
+    fn every_variant_and_every_pair_has_its_check() {
+        let variants = [0.0, 0.03].map(|lambda_x| variant(lambda_x, InitScheme::NearestPath));
+        let sweeps: Vec<Sweep> = variants.iter().map(|variant| (variant, points(|_, _| {}))).collect();
+        assert_eq!(Expectation::LabelsRise.checks(&sweeps, 1.0).len(), 2);
+        assert_eq!(Expectation::LossesFindAsMany.checks(&sweeps, 1.0).len(), 1);
+        assert!(Expectation::RandomBeatsPaths.checks(&sweeps, 1.0).is_empty(), "there is no random start");
     }
 }

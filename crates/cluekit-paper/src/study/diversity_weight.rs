@@ -1,7 +1,7 @@
 //! What the weight λ_D of the diversity does, alone and with starts that are spread first. [Ley2022, Fig. on ∇-CLUE, App. D]
 
 use super::metrics::{MEASURES, means, of_all, of_first};
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
@@ -21,35 +21,22 @@ const MORE: usize = 5;
 /// Measures that cannot shrink with the number of clues, so that numbers of clues can be compared by them.
 const GROWING: [&str; 4] = ["coverage in x", "coverage in z", "prediction coverage", "distinct labels"];
 
-/// Weights, steps of spreading, and the order of the search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DiversityWeight {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// δ = r.
-    pub delta: f32,
-    /// λ_D, from 0 up.
-    pub weights: Vec<f32>,
-    /// n_i, one line each.
-    #[serde(default = "unspread")]
-    pub spreads: Vec<usize>,
-    /// At once, one by one, or with a penalty.
-    #[serde(default)]
-    pub order: Order,
-    /// What the claim comes down to.
-    pub expect: Vec<Expectation>,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Weights, steps of spreading, and the order of the search.
+    pub struct DiversityWeight: Clues {
+        /// δ = r.
+        pub delta: f32,
+        /// λ_D, from 0 up.
+        pub weights: Vec<f32>,
+        /// n_i, one line each.
+        #[serde(default = "unspread")]
+        pub spreads: Vec<usize>,
+        /// At once, one by one, or with a penalty.
+        #[serde(default)]
+        pub order: Order,
+        /// What the claim comes down to.
+        pub expect: Vec<Expectation>,
+    }
 }
 
 fn unspread() -> Vec<usize> {
@@ -132,12 +119,16 @@ impl DiversityWeight {
                 table.push([vec![(*spread).into(), weight.into()], numbers.collect()].concat());
             }
         }
-        let check = |expectation: &Expectation| expectation.check(self, &rows, before, lab, &stage);
-        let checks = self.expect.iter().map(check).collect::<Result<Vec<_>>>()?;
+        let more = match self.expect.contains(&Expectation::FewerCluesAreEnough) {
+            true => self.more_clues(lab, &stage)?,
+            false => vec![],
+        };
+        let measured = Measured { rows, before, more };
+        let checks: Vec<Check> = self.expect.iter().map(|expectation| expectation.check(self, &measured)).collect();
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
             .checks(checks)
             .table(table)
-            .picture("figure", self.picture(&rows)))
+            .picture("figure", self.picture(&measured.rows)))
     }
 
     fn point(&self, lab: &mut Laboratory, stage: &Stage, weight: f32, spread: usize) -> Result<Point> {
@@ -151,13 +142,16 @@ impl DiversityWeight {
         Ok(Point::of(&lab.explain(stage, &search, stage.top(self.inputs), Seed(self.seed))?))
     }
 
-    /// How many clues δ-CLUE needs for what k of ∇-CLUE have at the largest λ_D.
-    fn fewer_clues(&self, lab: &mut Laboratory, stage: &Stage, points: &[Point]) -> Result<Check> {
-        let held_apart = &points[points.len() - 1];
+    /// The metrics of more and more clues of δ-CLUE.
+    fn more_clues(&self, lab: &mut Laboratory, stage: &Stage) -> Result<Vec<(usize, Vec<f64>)>> {
         let search = delta_clue(self.delta, MORE * self.count, 0.0, self.steps)?;
         let found = lab.explain(stage, &search, stage.top(self.inputs), Seed(self.seed))?;
         let of_first = |count: usize| means(&found.iter().map(|e| of_first(e, count)).collect::<Vec<_>>());
-        let sets: Vec<(usize, Vec<f64>)> = (2..=MORE * self.count).map(|count| (count, of_first(count))).collect();
+        Ok((2..=MORE * self.count).map(|count| (count, of_first(count))).collect())
+    }
+
+    /// How many clues δ-CLUE needs for what k of ∇-CLUE have at the largest λ_D.
+    fn fewer_clues(&self, held_apart: &Point, sets: &[(usize, Vec<f64>)]) -> Check {
         let needed = GROWING.map(|name| {
             let place = MEASURES.iter().position(|measure| measure.name == name).expect("a known measure");
             let enough = sets.iter().find(|(_, metrics)| metrics[place] >= held_apart.metrics[place]);
@@ -168,11 +162,11 @@ impl DiversityWeight {
             Some(count) => format!("{name} {count}"),
             None => format!("{name} over {}", MORE * self.count),
         };
-        Ok(Check::new(
+        Check::new(
             format!("to be as diverse, δ-CLUE needs more than {} clues", self.count),
             Verdict::of_share(more, needed.len()),
             format!("it needs, by {}", needed.iter().map(text).collect::<Vec<_>>().join(", ")),
-        ))
+        )
     }
 
     /// The measures other than what is optimised, as far as something is.
@@ -213,17 +207,19 @@ fn spread_before(stage: &Stage, inputs: usize) -> f64 {
     mean(stage.top(inputs).iter().map(|&row| f64::from(stage.predictions[row].uncertainty.total)))
 }
 
-type Rows = [(usize, Vec<Point>)];
+/// All that was measured.
+struct Measured {
+    /// For each n_i, a point for each λ_D.
+    rows: Vec<(usize, Vec<Point>)>,
+    /// The mean uncertainty of the inputs.
+    before: f64,
+    /// The metrics of more and more clues of δ-CLUE, where they are asked for.
+    more: Vec<(usize, Vec<f64>)>,
+}
 
 impl Expectation {
-    fn check(
-        self,
-        study: &DiversityWeight,
-        rows: &Rows,
-        before: f64,
-        lab: &mut Laboratory,
-        stage: &Stage,
-    ) -> Result<Check> {
+    fn check(self, study: &DiversityWeight, Measured { rows, before, more }: &Measured) -> Check {
+        let before = *before;
         let weights: Vec<f64> = study.weights.iter().map(|&weight| f64::from(weight)).collect();
         let shown = study.others();
         let first = &rows[0].1;
@@ -240,7 +236,7 @@ impl Expectation {
             let (verdict, figures) = all_follow(&shown.iter().map(correlation).collect::<Vec<_>>(), exceptions);
             Check::new(says, verdict, format!("{figures}: {}", shown.iter().map(text).collect::<Vec<_>>().join(", ")))
         };
-        Ok(match self {
+        match self {
             Self::EveryMetricGrows => follow("diversity grows with λ_D by almost every other metric", 1.0, 1),
             Self::EveryMetricShrinks => follow("with the penalty, diversity shrinks as λ_D grows", -1.0, 0),
             Self::UncertaintyHardlySuffers => {
@@ -293,7 +289,7 @@ impl Expectation {
                     ),
                 )
             }
-            Self::FewerCluesAreEnough => study.fewer_clues(lab, stage, first)?,
+            Self::FewerCluesAreEnough => study.fewer_clues(last, more),
             Self::DistancesGoTogether => {
                 let [d, rho] =
                     [|p: &Point| p.distance, |p: &Point| p.latent].map(|of| first.iter().map(of).collect::<Vec<_>>());
@@ -303,6 +299,114 @@ impl Expectation {
                 let rho: Vec<f64> = first.iter().map(|p| p.latent).collect();
                 falls("clues are pushed towards the centre of the ball: ρ falls with λ_D", &weights, &rho)
             }
-        })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    /// The same value by every metric, with H, d and ρ.
+    fn point(metric: f64, [uncertainty, distance, latent]: [f64; 3]) -> Point {
+        Point { metrics: vec![metric; MEASURES.len()], uncertainty, distance, latent }
+    }
+
+    fn judged(expectation: Expectation, rows: Vec<(usize, Vec<Point>)>, more: Vec<(usize, Vec<f64>)>) -> Verdict {
+        let study = DiversityWeight {
+            models: "moons".into(),
+            inputs: 8,
+            count: 10,
+            steps: 30,
+            delta: 1.0,
+            weights: vec![0.0, 1.0, 2.0],
+            spreads: rows.iter().map(|(spread, _)| *spread).collect(),
+            order: Order::default(),
+            expect: vec![expectation],
+            seed: 0,
+        };
+        expectation.check(&study, &Measured { rows, before: 1.0, more }).verdict
+    }
+
+    /// Of metrics, and of H, d and ρ, at three weights.
+    fn by_weight(expectation: Expectation, metrics: [f64; 3], rest: [[f64; 3]; 3]) -> Verdict {
+        let points = metrics.into_iter().zip(rest).map(|(metric, rest)| point(metric, rest)).collect();
+        judged(expectation, vec![(0, points)], vec![])
+    }
+
+    #[test]
+    fn metrics_grow_or_shrink_with_the_weight() {
+        let flat = [[0.1, 1.0, 1.0]; 3];
+        assert_eq!(by_weight(Expectation::EveryMetricGrows, [0.1, 0.2, 0.3], flat), Held);
+        assert_eq!(by_weight(Expectation::EveryMetricGrows, [0.1, 0.3, 0.2], flat), HeldPartly);
+        assert_eq!(by_weight(Expectation::EveryMetricGrows, [0.3, 0.2, 0.1], flat), DidNotHold);
+        assert_eq!(by_weight(Expectation::EveryMetricShrinks, [0.3, 0.2, 0.1], flat), Held);
+        assert_eq!(by_weight(Expectation::EveryMetricShrinks, [0.1, 0.2, 0.3], flat), DidNotHold);
+    }
+
+    #[test]
+    fn one_metric_may_be_an_exception_where_they_grow() {
+        let with_exceptions = |exceptions: usize| {
+            let points = [0.1, 0.2, 0.3].map(|metric| {
+                let mut point = point(metric, [0.1, 1.0, 1.0]);
+                point.metrics.iter_mut().rev().take(exceptions).for_each(|metric| *metric = -*metric);
+                point
+            });
+            judged(Expectation::EveryMetricGrows, vec![(0, points.into())], vec![])
+        };
+        assert_eq!([1, 2].map(with_exceptions), [Held, HeldPartly]);
+    }
+
+    #[test]
+    fn uncertainty_suffers_by_a_share_of_what_was_before() {
+        let rise = |h: f64| {
+            let rest = [[0.1, 1.0, 1.0], [0.1, 1.0, 1.0], [h, 1.0, 1.0]];
+            by_weight(Expectation::UncertaintyHardlySuffers, [0.1; 3], rest)
+        };
+        assert_eq!([0.15, 0.3, 0.5].map(rise), [Held, HeldPartly, DidNotHold]);
+    }
+
+    #[test]
+    fn spreading_makes_clues_diverse_and_uncertain() {
+        let spread = |expectation, metrics: [f64; 3], h: [f64; 3]| {
+            let rows = [0, 10, 20].into_iter().zip(metrics).zip(h);
+            judged(expectation, rows.map(|((n, metric), h)| (n, vec![point(metric, [h, 1.0, 1.0])])).collect(), vec![])
+        };
+        assert_eq!(spread(Expectation::SpreadingHelps, [0.1, 0.1, 0.2], [0.1; 3]), Held);
+        assert_eq!(spread(Expectation::SpreadingHelps, [0.1, 0.2, 0.1], [0.1; 3]), DidNotHold);
+        assert_eq!(spread(Expectation::SpreadingCosts, [0.1; 3], [0.1, 0.2, 0.3]), Held);
+        assert_eq!(spread(Expectation::SpreadingCosts, [0.1; 3], [0.3, 0.2, 0.1]), DidNotHold);
+    }
+
+    #[test]
+    fn nothing_is_gained_if_no_weight_is_best() {
+        let h = |h: [f64; 3]| h.map(|h| [h, 1.0, 1.0]);
+        assert_eq!(by_weight(Expectation::NothingIsGained, [0.3, 0.2, 0.1], h([0.1, 0.2, 0.3])), Held);
+        assert_eq!(by_weight(Expectation::NothingIsGained, [0.3, 0.2, 0.1], h([0.3, 0.2, 0.1])), HeldPartly);
+        assert_eq!(by_weight(Expectation::NothingIsGained, [0.1, 0.2, 0.3], h([0.3, 0.2, 0.1])), DidNotHold);
+    }
+
+    #[test]
+    fn more_clues_are_needed_to_be_as_diverse() {
+        let needed = |enough: usize| {
+            let held_apart = (0..3).map(|_| point(0.5, [0.1, 1.0, 1.0])).collect();
+            let metrics = |count: usize| vec![if count >= enough { 0.5 } else { 0.4 }; MEASURES.len()];
+            let more = (2..=50).map(|count| (count, metrics(count))).collect();
+            judged(Expectation::FewerCluesAreEnough, vec![(0, held_apart)], more)
+        };
+        assert_eq!([11, 51, 10].map(needed), [Held, Held, DidNotHold]);
+    }
+
+    #[test]
+    fn distances_fall_together_towards_the_centre() {
+        let both = |expectation, d: [f64; 3], rho: [f64; 3]| {
+            by_weight(expectation, [0.1; 3], [0, 1, 2].map(|place| [0.1, d[place], rho[place]]))
+        };
+        let (up, down) = ([1.0, 2.0, 3.0], [3.0, 2.0, 1.0]);
+        assert_eq!(both(Expectation::DistancesGoTogether, down, down), Held);
+        assert_eq!(both(Expectation::DistancesGoTogether, up, down), DidNotHold);
+        assert_eq!(both(Expectation::MovesToTheCentre, up, down), Held);
+        assert_eq!(both(Expectation::MovesToTheCentre, up, up), DidNotHold);
     }
 }

@@ -1,6 +1,6 @@
 //! How many clues it takes until no new labels and no new modes turn up. [Ley2022, Fig. on δ-CLUE, left; App. B]
 
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
@@ -12,7 +12,6 @@ use cluekit::explanation::Explanation;
 use cluekit::mixture::clusters;
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, palette};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Modes of one label at the most.
@@ -22,30 +21,17 @@ const SATURATED: f64 = 0.95;
 /// More clues than anybody would look through one by one.
 const MANY: usize = 20;
 
-/// Radii and numbers of clues.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Entropy {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radii.
-    pub deltas: Vec<f32>,
-    /// Weight of distance.
-    #[serde(default)]
-    pub lambda_x: f32,
-    /// Whether modes are shown beside labels.
-    pub modes: bool,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Radii and numbers of clues.
+    pub struct Entropy: Clues {
+        /// The radii.
+        pub deltas: Vec<f32>,
+        /// Weight of distance.
+        #[serde(default)]
+        pub lambda_x: f32,
+        /// Whether modes are shown beside labels.
+        pub modes: bool,
+    }
 }
 
 /// The entropies of one radius, for every number of clues.
@@ -118,56 +104,9 @@ impl Entropy {
             series.push(Series::of(delta, &found, &counts));
         }
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .checks(self.checks(&series, &counts))
+            .checks(checks(&series, &counts, self.modes))
             .table(self.table(&series, &counts))
             .picture("figure", self.picture(&series, &counts)))
-    }
-
-    fn checks(&self, series: &[Series], counts: &[usize]) -> Vec<Check> {
-        let delta: Vec<f64> = series.iter().map(|one| f64::from(one.delta)).collect();
-        let labels: Vec<f64> = series.iter().map(|one| Series::last(&one.labels)).collect();
-        let half = counts.len() / 2;
-        let ratio = |one: &Series| one.labels[half - 1] / Series::last(&one.labels);
-        let saturated = series.iter().filter(|one| (1.0 - ratio(one)).abs() <= 1.0 - SATURATED).count();
-        let needed: Vec<String> =
-            series.iter().map(|one| format!("δ {}: {}", one.delta, one.saturated_at(counts))).collect();
-        let largest = series.last().map_or(0, |one| one.saturated_at(counts));
-        let mut checks = vec![
-            rises("the entropy of labels rises with δ", &delta, &labels),
-            Check::new(
-                "the entropy of labels saturates: half of the clues have it within 5 %",
-                Verdict::of_share(saturated, series.len()),
-                format!(
-                    "at {saturated} of {} radii, {half} clues have {} of the entropy of {} on average; clues until it \
-                     stays within 5 % of the last: {}",
-                    series.len(),
-                    percent(mean(series.iter().map(ratio))),
-                    self.count,
-                    needed.join(", ")
-                ),
-            ),
-            Check::that(
-                format!("that takes many clues, {MANY} at least, in the largest ball"),
-                largest >= MANY,
-                format!("{largest} clues"),
-            ),
-        ];
-        if self.modes {
-            let modes: Vec<f64> = series.iter().map(|one| Series::last(&one.modes)).collect();
-            let several = series.iter().filter(|one| one.several_modes >= 0.5).count();
-            checks.push(rises("the entropy of modes rises with δ", &delta, &modes));
-            checks.push(Check::new(
-                format!("within labels there are several modes of at least {LEAST_OF_A_MODE} clues"),
-                Verdict::of_share(several, series.len()),
-                format!(
-                    "for most inputs at {several} of {} radii; at the largest, entropy of modes {} against {} of labels",
-                    series.len(),
-                    figure(Series::last(&modes)),
-                    figure(Series::last(&labels))
-                ),
-            ));
-        }
-        checks
     }
 
     fn table(&self, series: &[Series], counts: &[usize]) -> Table {
@@ -199,5 +138,95 @@ impl Entropy {
         );
         let plot = panel(&title, Axis::new("number of clues"), Axis::new("entropy (nats)"), curves);
         plot.captioned(caption).sized(680.0, 440.0).to_svg()
+    }
+}
+
+/// Of radii in rising order; `with_modes` asks for those within labels too.
+fn checks(series: &[Series], counts: &[usize], with_modes: bool) -> Vec<Check> {
+    let delta: Vec<f64> = series.iter().map(|one| f64::from(one.delta)).collect();
+    let labels: Vec<f64> = series.iter().map(|one| Series::last(&one.labels)).collect();
+    let half = counts.len() / 2;
+    let ratio = |one: &Series| one.labels[half - 1] / Series::last(&one.labels);
+    let saturated = series.iter().filter(|one| (1.0 - ratio(one)).abs() <= 1.0 - SATURATED).count();
+    let needed: Vec<String> =
+        series.iter().map(|one| format!("δ {}: {}", one.delta, one.saturated_at(counts))).collect();
+    let largest = series.last().map_or(0, |one| one.saturated_at(counts));
+    let mut checks = vec![
+        rises("the entropy of labels rises with δ", &delta, &labels),
+        Check::new(
+            "the entropy of labels saturates: half of the clues have it within 5 %",
+            Verdict::of_share(saturated, series.len()),
+            format!(
+                "at {saturated} of {} radii, {half} clues have {} of the entropy of {} on average; clues until it \
+                 stays within 5 % of the last: {}",
+                series.len(),
+                percent(mean(series.iter().map(ratio))),
+                counts.len(),
+                needed.join(", ")
+            ),
+        ),
+        Check::that(
+            format!("that takes many clues, {MANY} at least, in the largest ball"),
+            largest >= MANY,
+            format!("{largest} clues"),
+        ),
+    ];
+    if with_modes {
+        let modes: Vec<f64> = series.iter().map(|one| Series::last(&one.modes)).collect();
+        let several = series.iter().filter(|one| one.several_modes >= 0.5).count();
+        checks.push(rises("the entropy of modes rises with δ", &delta, &modes));
+        checks.push(Check::new(
+            format!("within labels there are several modes of at least {LEAST_OF_A_MODE} clues"),
+            Verdict::of_share(several, series.len()),
+            format!(
+                "for most inputs at {several} of {} radii; at the largest, entropy of modes {} against {} of labels",
+                series.len(),
+                figure(Series::last(&modes)),
+                figure(Series::last(&labels))
+            ),
+        ));
+    }
+    checks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    /// Forty clues: the entropy of labels is `early` of its last value until `saturated`, that of modes does not matter.
+    fn series(delta: f32, last: f64, early: f64, saturated: usize, several_modes: f64) -> Series {
+        let labels = (1..=40).map(|n| if n < saturated { early * last } else { last }).collect();
+        Series { delta, labels, modes: vec![last; 40], several_modes }
+    }
+
+    fn judged(series: [Series; 3]) -> Vec<Verdict> {
+        Check::verdicts(checks(&series, &(1..=40).collect::<Vec<_>>(), true))
+    }
+
+    #[test]
+    fn entropy_rises_with_the_radius_and_saturates_after_many_clues() {
+        let at = |delta, last| series(delta, last, 0.5, 20, 0.6);
+        assert_eq!(judged([at(1.0, 0.5), at(2.0, 1.0), at(3.0, 1.5)]), [Held; 5]);
+        // It falls, is not saturated after half of the clues, or from the beginning, and labels have one mode.
+        let late = |delta, last| series(delta, last, 0.5, 30, 0.4);
+        let all = judged([late(1.0, 1.5), late(2.0, 1.0), late(3.0, 0.5)]);
+        assert_eq!(all, [DidNotHold, DidNotHold, Held, DidNotHold, DidNotHold]);
+        let soon = |delta, last| series(delta, last, 0.5, 19, 0.6);
+        assert_eq!(judged([soon(1.0, 0.5), soon(2.0, 1.0), soon(3.0, 1.5)])[2], DidNotHold);
+    }
+
+    #[test]
+    fn it_saturates_partly_if_it_does_at_most_radii() {
+        let all = [(1.0, 20, 0.6), (2.0, 20, 0.6), (3.0, 30, 0.4)];
+        let all = judged(all.map(|(delta, saturated, several)| series(delta, 1.0, 0.5, saturated, several)));
+        assert_eq!((all[1], all[4]), (HeldPartly, HeldPartly));
+    }
+
+    #[test]
+    fn modes_are_judged_where_they_are_asked_for() {
+        let one = [series(1.0, 1.0, 0.5, 20, 0.6)];
+        let counts: Vec<usize> = (1..=40).collect();
+        assert_eq!((checks(&one, &counts, false).len(), checks(&one, &counts, true).len()), (3, 5));
     }
 }

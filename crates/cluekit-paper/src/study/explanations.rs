@@ -1,29 +1,26 @@
 //! What baselines, GLAM-CLUE and CLUE make of the same uncertain inputs, to look at. [Ley2022, Fig. on GLAM-CLUE]
 
 use super::glam::BASELINES;
-use super::usual_lambda;
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::class;
 use cluekit::error::Result;
 use cluekit_report::{Content, Tile, TileRow, Tiles, tiles};
-use serde::{Deserialize, Serialize};
 
-/// Which inputs and methods.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Explanations {
-    /// The models.
-    pub models: String,
-    /// The methods.
-    pub methods: Vec<String>,
-    /// Test inputs above this uncertainty.
-    pub above: f32,
-    /// λ_x of the cost.
-    #[serde(default = "usual_lambda")]
-    pub lambda_x: f32,
-    /// How many inputs are shown.
-    pub inputs: usize,
+settings! {
+    /// Which inputs and methods.
+    pub struct Explanations: Contest {
+        /// How many inputs are shown.
+        pub inputs: usize,
+    }
+}
+
+/// What a method makes of an input.
+struct Outcome<'a> {
+    method: &'a str,
+    uncertainty: f32,
+    cost: f32,
 }
 
 impl Explanations {
@@ -33,8 +30,8 @@ impl Explanations {
         let rows = stage.above(self.above);
         let mut table = Table::new("explanations", &["input", "method", "label", "H", "d", "cost"]);
         let mut shown = Vec::new();
-        let mut unrealistic = 0;
         let inputs = self.inputs.min(rows.len());
+        let mut all = Vec::new();
         for (place, &row) in rows.iter().enumerate().take(inputs) {
             let name = |label: Option<usize>| label.map_or("–".into(), |label| stage.classes()[label].clone());
             let input = Tile::picture(stage.test().row(row))
@@ -55,7 +52,7 @@ impl Explanations {
                         ]
                         .concat(),
                     );
-                    outcomes.push((entry.method.as_str(), clue.uncertainty.total, cost));
+                    outcomes.push(Outcome { method: &entry.method, uncertainty: clue.uncertainty.total, cost });
                     Tile::picture(&clue.x)
                         .above(entry.method.clone())
                         .below(format!("{label}, H {:.2}", clue.uncertainty.total))
@@ -63,11 +60,7 @@ impl Explanations {
                         .below(format!("c {cost:.2}"))
                 }));
             }
-            let of = |name: &str| outcomes.iter().find(|(method, ..)| *method == name);
-            let invalidated = |baseline: &str| {
-                of(baseline).zip(of("glam-3")).is_some_and(|((_, h, cost), (_, h0, cost0))| h <= h0 && cost > cost0)
-            };
-            unrealistic += usize::from(BASELINES.into_iter().any(invalidated));
+            all.push(outcomes);
             shown.push(TileRow { name: String::new(), tiles });
         }
         let caption = "H uncertainty, d distance from the input, c = H + λ d cost.";
@@ -75,13 +68,44 @@ impl Explanations {
             &Tiles { title: "The same uncertain inputs, method by method", caption, side: 66.0, rows: shown },
             stage.image()?,
         );
-        Ok(Finding { seeds: vec![0], ..Finding::default() }
-            .check(Check::new(
-                "some baseline is as certain as GLAM-CLUE, and so far away that it costs more",
-                Verdict::of_share(unrealistic, inputs),
-                format!("for {unrealistic} of {inputs} inputs"),
-            ))
-            .table(table)
-            .picture("figure", picture))
+        Ok(Finding { seeds: vec![0], ..Finding::default() }.check(check(&all)).table(table).picture("figure", picture))
+    }
+}
+
+/// Of every input, what the methods make of it.
+fn check(inputs: &[Vec<Outcome>]) -> Check {
+    let unrealistic = |outcomes: &&Vec<Outcome>| {
+        let of = |name: &str| outcomes.iter().find(|outcome| outcome.method == name);
+        let invalidated = |baseline: &str| {
+            let both = of(baseline).zip(of("glam-3"));
+            both.is_some_and(|(one, glam)| one.uncertainty <= glam.uncertainty && one.cost > glam.cost)
+        };
+        BASELINES.into_iter().any(invalidated)
+    };
+    let (unrealistic, all) = (inputs.iter().filter(unrealistic).count(), inputs.len());
+    Check::new(
+        "some baseline is as certain as GLAM-CLUE, and so far away that it costs more",
+        Verdict::of_share(unrealistic, all),
+        format!("for {unrealistic} of {all} inputs"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    #[test]
+    fn a_baseline_that_is_as_certain_costs_more() {
+        let outcomes = |[uncertainty, cost]: [f32; 2]| {
+            let glam = Outcome { method: "glam-3", uncertainty: 0.2, cost: 0.5 };
+            vec![glam, Outcome { method: "latent-nn", uncertainty, cost }]
+        };
+        let judged = |rows: &[[f32; 2]]| check(&rows.iter().copied().map(outcomes).collect::<Vec<_>>()).verdict;
+        assert_eq!(judged(&[[0.1, 0.6], [0.2, 0.9]]), Held);
+        assert_eq!(judged(&[[0.1, 0.6], [0.1, 0.4]]), HeldPartly, "one is certain and cheap");
+        assert_eq!(judged(&[[0.3, 0.6], [0.1, 0.4]]), DidNotHold);
+        let alone = vec![Outcome { method: "latent-nn", uncertainty: 0.1, cost: 0.9 }];
+        assert_eq!(check(&[alone]).verdict, DidNotHold, "there is nothing to compare with");
     }
 }

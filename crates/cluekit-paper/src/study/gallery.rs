@@ -1,12 +1,11 @@
 //! Clues to look at: all of one input, one for each of its modes, or a diverse set for each of some inputs.
 //! [Ley2022, Fig. on ∇-CLUE, App. B]
 
-use super::thirty;
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
 use crate::statistics::{
-    LEAST_OF_A_MODE, all_follow, class, distinct_labels, figure, l1, labels_of_modes, mean, over_inputs,
-    rank_correlation, several_of_one,
+    LEAST_OF_A_MODE, all_follow, class, figure, l1, labels_of_modes, mean, rank_correlation, several_of_one,
 };
 use cluekit::data::Samples;
 use cluekit::error::Result;
@@ -15,6 +14,7 @@ use cluekit::search::{DiversityTerm, Weighted};
 use cluekit::seed::Seed;
 use cluekit_report::{Tile, TileRow, Tiles, tiles};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Clues in a row of the sheet.
 const COLUMNS: usize = 10;
@@ -23,31 +23,19 @@ const MOST_MODES: usize = 8;
 /// Pairs of test inputs whose distance tells how far inputs are apart.
 const PAIRS: usize = 1000;
 
-/// Which clues, and how they are arranged.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Gallery {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius.
-    pub delta: f32,
-    /// Weight of distance.
-    pub lambda_x: f32,
-    /// λ_D; 0 for δ-CLUE.
-    #[serde(default)]
-    pub diversity: f32,
-    /// What is shown.
-    pub view: View,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Which clues, and how they are arranged.
+    pub struct Gallery: Clues {
+        /// The radius.
+        pub delta: f32,
+        /// Weight of distance.
+        pub lambda_x: f32,
+        /// λ_D; 0 for δ-CLUE.
+        #[serde(default)]
+        pub diversity: f32,
+        /// What is shown.
+        pub view: View,
+    }
 }
 
 /// What is shown.
@@ -86,53 +74,87 @@ impl Gallery {
             }
         }
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .checks(self.checks(&found, mean_distance(stage.test())))
+            .checks(self.view.checks(&found.iter().map(Seen::of).collect::<Vec<_>>(), mean_distance(stage.test())))
             .table(table)
             .picture("figure", picture))
     }
+}
 
+/// What is judged of an input.
+struct Seen {
+    /// Its uncertainty.
+    before: f64,
+    /// Each clue's class, uncertainty and distance.
+    clues: Vec<(Option<usize>, f64, f64)>,
+    /// Each mode's label and how many clues it has.
+    modes: Vec<(Option<usize>, usize)>,
+}
+
+impl Seen {
+    fn of(e: &Explanation) -> Self {
+        let clue = |c: &Clue| (class(c.label), f64::from(c.uncertainty.total), f64::from(c.distance.input));
+        Self {
+            before: f64::from(e.input.uncertainty.total),
+            clues: e.clues.iter().map(clue).collect(),
+            modes: e.modes.iter().map(|mode| (mode.label, mode.clues.len())).collect(),
+        }
+    }
+
+    fn labels(&self) -> usize {
+        self.clues.iter().filter_map(|(label, ..)| *label).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The labels of modes that are no scatter.
+    fn large(&self) -> Vec<Option<usize>> {
+        labels_of_modes(self.modes.iter().copied())
+    }
+
+    /// Of uncertainty and distance.
+    fn correlation(&self) -> f64 {
+        let (uncertainty, distance): (Vec<f64>, Vec<f64>) = self.clues.iter().map(|(_, h, d)| (*h, *d)).unzip();
+        rank_correlation(&uncertainty, &distance)
+    }
+}
+
+impl View {
     /// `apart` is the mean distance between two test inputs.
-    fn checks(&self, found: &[Explanation], apart: f64) -> Vec<Check> {
-        match self.view {
-            View::Sheet => {
-                let of = |e: &Explanation, of: fn(&Clue) -> f32| {
-                    e.clues.iter().map(|c| f64::from(of(c))).collect::<Vec<_>>()
-                };
-                let correlation =
-                    |e: &Explanation| rank_correlation(&of(e, |c| c.uncertainty.total), &of(e, |c| c.distance.input));
-                let (verdict, figures) = all_follow(&found.iter().map(|e| -correlation(e)).collect::<Vec<_>>(), 0);
-                let shown = figure(correlation(&found[0]));
+    fn checks(self, inputs: &[Seen], apart: f64) -> Vec<Check> {
+        let average = |of: &dyn Fn(&Seen) -> usize| figure(mean(inputs.iter().map(|input| of(input) as f64)));
+        let several = inputs.iter().filter(|input| input.labels() > 1).count();
+        match self {
+            Self::Sheet => {
+                let (verdict, figures) =
+                    all_follow(&inputs.iter().map(|input| -input.correlation()).collect::<Vec<_>>(), 0);
+                let shown = figure(inputs[0].correlation());
                 let figures =
                     format!("of -H and d {figures} inputs; that of H and d {shown} for the one that is shown");
                 vec![Check::new("clues of low uncertainty are farther away", verdict, figures)]
             }
-            View::Modes => {
-                let large =
-                    |e: &Explanation| labels_of_modes(e.modes.iter().map(|mode| (mode.label, mode.clues.len())));
-                let count = found.iter().filter(|e| several_of_one(&large(e))).count();
+            Self::Modes => {
+                let count = inputs.iter().filter(|input| several_of_one(&input.large())).count();
                 vec![
                     Check::new(
                         "there are several labels",
-                        Verdict::of_share(found.iter().filter(|e| distinct_labels(&e.clues) > 1).count(), found.len()),
-                        format!("{} on average", figure(over_inputs(found, |e| distinct_labels(&e.clues) as f64))),
+                        Verdict::of_share(several, inputs.len()),
+                        format!("{} on average", average(&Seen::labels)),
                     ),
                     Check::new(
                         format!("within a label there are several modes of at least {LEAST_OF_A_MODE} clues"),
-                        Verdict::of_share(count, found.len()),
+                        Verdict::of_share(count, inputs.len()),
                         format!(
                             "for {count} of {} inputs; {} such modes on average, {} with the smaller ones",
-                            found.len(),
-                            figure(over_inputs(found, |e| large(e).len() as f64)),
-                            figure(over_inputs(found, |e| e.modes.len() as f64))
+                            inputs.len(),
+                            average(&|input| input.large().len()),
+                            average(&|input| input.modes.len())
                         ),
                     ),
                 ]
             }
-            View::Diverse => {
-                let several = found.iter().filter(|e| distinct_labels(&e.clues) > 1).count();
-                let away = mean(found.iter().flat_map(|e| &e.clues).map(|clue| f64::from(clue.distance.input)));
-                let before = over_inputs(found, |e| f64::from(e.input.uncertainty.total));
-                let after = mean(found.iter().flat_map(|e| &e.clues).map(|clue| f64::from(clue.uncertainty.total)));
+            Self::Diverse => {
+                let clues = || inputs.iter().flat_map(|input| &input.clues);
+                let away = mean(clues().map(|(_, _, distance)| *distance));
+                let before = mean(inputs.iter().map(|input| input.before));
+                let after = mean(clues().map(|(_, uncertainty, _)| *uncertainty));
                 vec![
                     Check::that(
                         "the clues are more certain",
@@ -146,8 +168,8 @@ impl Gallery {
                     ),
                     Check::new(
                         "they propose several labels",
-                        Verdict::of_share(several, found.len()),
-                        format!("for {several} of {} inputs", found.len()),
+                        Verdict::of_share(several, inputs.len()),
+                        format!("for {several} of {} inputs", inputs.len()),
                     ),
                 ]
             }
@@ -227,4 +249,49 @@ fn diverse(found: &[Explanation], stage: &Stage) -> (Vec<TileRow>, String, Strin
         title,
         "The cheapest clue of each label first. H uncertainty, d distance between inputs, ρ between codes.".into(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    /// An input with an uncertainty of 1 and clues of some classes, each with H and d.
+    fn seen(clues: &[(usize, f64, f64)], modes: &[(usize, usize)]) -> Seen {
+        Seen {
+            before: 1.0,
+            clues: clues.iter().map(|&(label, h, d)| (Some(label), h, d)).collect(),
+            modes: modes.iter().map(|&(label, clues)| (Some(label), clues)).collect(),
+        }
+    }
+
+    fn judged(view: View, inputs: &[Seen]) -> Vec<Verdict> {
+        Check::verdicts(view.checks(inputs, 5.0))
+    }
+
+    #[test]
+    fn on_a_sheet_certain_clues_are_far_away() {
+        let far = || seen(&[(0, 0.1, 9.0), (0, 0.2, 6.0), (0, 0.3, 3.0)], &[]);
+        let near = || seen(&[(0, 0.1, 3.0), (0, 0.2, 6.0), (0, 0.3, 9.0)], &[]);
+        assert_eq!(judged(View::Sheet, &[far(), far()]), [Held]);
+        assert_eq!(judged(View::Sheet, &[far(), near()]), [HeldPartly]);
+        assert_eq!(judged(View::Sheet, &[near(), near()]), [DidNotHold]);
+    }
+
+    #[test]
+    fn there_are_labels_and_within_them_modes() {
+        let several = || seen(&[(0, 0.1, 1.0), (1, 0.1, 1.0)], &[(0, 5), (0, 9), (1, 3)]);
+        let single = || seen(&[(0, 0.1, 1.0), (0, 0.1, 1.0)], &[(0, 9), (0, 4)]);
+        assert_eq!(judged(View::Modes, &[several()]), [Held, Held]);
+        assert_eq!(judged(View::Modes, &[several(), single()]), [HeldPartly, HeldPartly]);
+        assert_eq!(judged(View::Modes, &[single()]), [DidNotHold, DidNotHold], "four clues are scattered");
+        let figures = &View::Modes.checks(&[several(), single()], 5.0)[1].figures;
+        assert_eq!(figures, "for 1 of 2 inputs; 1.50 such modes on average, 2.50 with the smaller ones");
+    }
+
+    #[test]
+    fn a_diverse_set_is_certain_near_and_of_several_labels() {
+        assert_eq!(judged(View::Diverse, &[seen(&[(0, 0.2, 4.0), (1, 0.4, 5.0)], &[])]), [Held; 3]);
+        assert_eq!(judged(View::Diverse, &[seen(&[(0, 0.5, 5.0), (0, 0.7, 6.0)], &[])]), [DidNotHold; 3]);
+    }
 }

@@ -1,6 +1,6 @@
 //! GLAM-CLUE, baselines and CLUE on uncertain inputs: H, d and cost. [Ley2022, Fig. on GLAM-CLUE, App. E]
 
-use super::usual_lambda;
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage};
@@ -10,7 +10,6 @@ use cluekit::explainer::Entry;
 use cluekit::explanation::Clue;
 use cluekit_plot::{Axis, Grid};
 use cluekit_report::{MethodValues, comparison};
-use serde::{Deserialize, Serialize};
 
 /// The baselines of the paper.
 pub(super) const BASELINES: [&str; 4] = ["input-dbm", "latent-dbm", "input-nn", "latent-nn"];
@@ -18,25 +17,16 @@ pub(super) const BASELINES: [&str; 4] = ["input-dbm", "latent-dbm", "input-nn", 
 /// Its three mappers.
 const GLAMS: [&str; 3] = ["glam-1", "glam-2", "glam-3"];
 
-/// Which inputs and methods.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Glam {
-    /// The models.
-    pub models: String,
-    /// The methods.
-    pub methods: Vec<String>,
-    /// Test inputs above this uncertainty.
-    pub above: f32,
-    /// λ_x of the cost.
-    #[serde(default = "usual_lambda")]
-    pub lambda_x: f32,
-    /// Only inputs of this class.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<String>,
-    /// Class by class instead of all together.
-    #[serde(default)]
-    pub by_class: bool,
+settings! {
+    /// Which inputs and methods.
+    pub struct Glam: Contest {
+        /// Only inputs of this class.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub class: Option<String>,
+        /// Class by class instead of all together.
+        #[serde(default)]
+        pub by_class: bool,
+    }
 }
 
 /// What one method makes of some inputs.
@@ -149,34 +139,11 @@ impl Glam {
         };
         let plots =
             vec![plot(0, "Mean uncertainty H (nats)"), plot(1, "Mean distance d"), plot(2, "Mean cost H + λ d")];
-        let costs = |class: usize| -> Vec<(&str, f64)> {
+        let costs = |&class: &usize| -> Vec<(&str, f64)> {
             entries.iter().map(|entry| (entry.method.as_str(), outcome(entry, class).means()[2])).collect()
         };
-        let beats = |&&class: &&usize| {
-            let costs = costs(class);
-            let of = |name: &str| costs.iter().find(|(method, _)| *method == name).map(|(_, cost)| *cost);
-            let cost = |name: &str| of(name).unwrap_or(f64::NAN);
-            // What is missing is not a number, and beats nothing.
-            GLAMS.iter().all(|glam| BASELINES.iter().all(|baseline| cost(glam) < cost(baseline)))
-        };
-        let count = classes.iter().filter(beats).count();
-        let spared = |&&class: &&usize| {
-            let costs = costs(class);
-            let of = |name: &str| costs.iter().find(|(method, _)| *method == name).map_or(f64::NAN, |(_, cost)| *cost);
-            of("glam-3") <= of("glam-1")
-        };
-        let improved = classes.iter().filter(spared).count();
         Ok(finding
-            .check(Check::new(
-                "for every class each GLAM-CLUE beats every baseline in cost",
-                Verdict::of_share(count, classes.len()),
-                format!("for {count} of {} classes", classes.len()),
-            ))
-            .check(Check::new(
-                "learning from CLUEs beats learning from data",
-                Verdict::of_share(improved, classes.len()),
-                format!("GLAM 3 costs at most as much as GLAM 1 for {improved} of {} classes", classes.len()),
-            ))
+            .checks(checks_by_class(&classes.iter().map(costs).collect::<Vec<_>>()))
             .table(table)
             .picture("figure", Grid::new("Methods, class by class", 2, plots).to_svg()))
     }
@@ -243,4 +210,89 @@ fn checks(outcomes: &[Outcome]) -> Vec<Check> {
             ),
         ),
     ]
+}
+
+/// Of every class, the mean cost of each method.
+fn checks_by_class(classes: &[Vec<(&str, f64)>]) -> [Check; 2] {
+    // What is missing is not a number, and beats nothing.
+    let cost = |costs: &[(&str, f64)], name: &str| {
+        costs.iter().find(|(method, _)| *method == name).map_or(f64::NAN, |(_, cost)| *cost)
+    };
+    let beats = |costs: &&Vec<(&str, f64)>| {
+        GLAMS.iter().all(|glam| BASELINES.iter().all(|baseline| cost(costs, glam) < cost(costs, baseline)))
+    };
+    let count = classes.iter().filter(beats).count();
+    let improved = classes.iter().filter(|costs| cost(costs, "glam-3") <= cost(costs, "glam-1")).count();
+    [
+        Check::new(
+            "for every class each GLAM-CLUE beats every baseline in cost",
+            Verdict::of_share(count, classes.len()),
+            format!("for {count} of {} classes", classes.len()),
+        ),
+        Check::new(
+            "learning from CLUEs beats learning from data",
+            Verdict::of_share(improved, classes.len()),
+            format!("GLAM 3 costs at most as much as GLAM 1 for {improved} of {} classes", classes.len()),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    /// Two inputs, at these distances and these costs.
+    fn outcome(method: &str, distance: f32, cost: [f32; 2]) -> Outcome<'_> {
+        Outcome {
+            method,
+            uncertainty: vec![0.1; 2],
+            distance: vec![distance; 2],
+            cost: cost.to_vec(),
+            kept: 1.0,
+            certain: 1.0,
+        }
+    }
+
+    /// Distance and costs of the three mappers, of all four baselines, and of CLUE.
+    fn judged(glams: [(f32, [f32; 2]); 3], baseline: (f32, [f32; 2]), clue: [f32; 2]) -> Vec<Verdict> {
+        let mappers = GLAMS.iter().zip(glams).map(|(name, (d, cost))| outcome(name, d, cost));
+        let baselines = BASELINES.iter().map(|name| outcome(name, baseline.0, baseline.1));
+        let all: Vec<Outcome> = mappers.chain(baselines).chain([outcome("clue-2", 1.0, clue)]).collect();
+        Check::verdicts(checks(&all))
+    }
+
+    #[test]
+    fn glam_is_cheaper_steadier_and_nearer_than_baselines_and_on_par_with_clue() {
+        let glams = [(5.0, [0.6, 0.7]), (5.0, [0.5, 0.6]), (4.0, [0.4, 0.5])];
+        assert_eq!(judged(glams, (9.0, [0.8, 1.2]), [0.4, 0.5]), [Held; 5]);
+        // Dearer, less steady and farther away than the baselines, worse with every step, and dearer than CLUE by far.
+        let glams = [(5.0, [0.6, 0.7]), (5.0, [0.7, 0.8]), (9.0, [0.8, 1.2])];
+        assert_eq!(judged(glams, (4.0, [0.5, 0.6]), [0.4, 0.5]), [DidNotHold; 5]);
+    }
+
+    #[test]
+    fn glam_is_nearly_on_par_up_to_half_as_much_again() {
+        let glams = [(5.0, [0.6, 0.7]), (5.0, [0.7, 0.8]), (4.0, [0.5, 0.6])];
+        let partly = judged(glams, (9.0, [0.8, 1.2]), [0.4, 0.5]);
+        assert_eq!(partly[3..], [HeldPartly; 2], "0.55 is 1.2 times 0.45");
+    }
+
+    #[test]
+    fn what_was_not_compared_beats_nothing() {
+        assert_eq!(Check::verdicts(checks(&[outcome("clue-2", 1.0, [0.4, 0.5])])), [DidNotHold; 5]);
+    }
+
+    #[test]
+    fn mappers_are_compared_class_by_class() {
+        let class = |glams: [f64; 3], baseline: f64| -> Vec<(&str, f64)> {
+            GLAMS.into_iter().zip(glams).chain(BASELINES.map(|name| (name, baseline))).collect()
+        };
+        let (good, bad) = (class([0.6, 0.5, 0.4], 0.9), class([0.4, 0.5, 0.6], 0.55));
+        let judged = |classes: &[Vec<(&str, f64)>]| Check::verdicts(checks_by_class(classes));
+        assert_eq!(judged(&[good.clone(), good.clone()]), [Held, Held]);
+        assert_eq!(judged(&[good.clone(), bad.clone()]), [HeldPartly, HeldPartly]);
+        assert_eq!(judged(&[bad]), [DidNotHold, DidNotHold]);
+        assert_eq!(judged(&[good[..5].to_vec()]), [DidNotHold, Held], "a baseline is missing");
+    }
 }

@@ -1,6 +1,6 @@
 //! Which groups one translation can serve: each class, anything to a class, or everything. [Ley2022, "Grouping Uncertainty"]
 
-use super::usual_lambda;
+use super::settings::usual_lambda;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::{figure, mean};
@@ -29,6 +29,20 @@ pub struct Groups {
 
 /// Up to this factor, a cost is as good as another.
 const AS_GOOD: f64 = 1.05;
+
+/// The mean cost of each scheme.
+struct Costs {
+    /// A mapper for each class, where the class is known.
+    known: f64,
+    /// The best of those of the most probable classes.
+    probable: f64,
+    /// The best of those from anything to these classes.
+    towards: f64,
+    /// One mapper for everything.
+    any: f64,
+    /// No mapper.
+    redrawn: f64,
+}
 
 impl Groups {
     pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
@@ -70,6 +84,7 @@ impl Groups {
             costs.push((name, cost));
         }
         let [known, probable, towards, any, redrawn] = [0, 1, 2, 3, 4].map(|place: usize| costs[place].1);
+        let schemes = Costs { known, probable, towards, any, redrawn };
         let plot = Plot::new(
             "One translation for which group?",
             Axis::new("").names(costs.iter().map(|(name, _)| (*name).to_owned()).collect()),
@@ -78,27 +93,49 @@ impl Groups {
         .with(Bars::at_names(&costs.iter().map(|(_, cost)| *cost).collect::<Vec<_>>()))
         .sized(640.0, 420.0);
         Ok(Finding { seeds: vec![0], ..Finding::default() }
-            .check(Check::that(
-                "a translation for each class is better than none",
-                known < redrawn,
-                format!("cost {} against {} of what is only redrawn", figure(known), figure(redrawn)),
-            ))
-            .check(Check::that(
-                "one translation for everything is worse than one for each class",
-                any > AS_GOOD * known,
-                format!("cost {} against {}", figure(any), figure(known)),
-            ))
-            .check(Check::new(
-                "where the class is unknown, the best of several mappers serves",
-                Verdict::of([probable, towards].map(|cost| Verdict::from_bool(cost <= AS_GOOD * known))),
-                format!(
-                    "cost {} within classes and {} from anything, against {} where the class is known",
-                    figure(probable),
-                    figure(towards),
-                    figure(known)
-                ),
-            ))
+            .checks(checks(&schemes))
             .table(table)
             .picture("figure", plot.to_svg()))
+    }
+}
+
+fn checks(&Costs { known, probable, towards, any, redrawn }: &Costs) -> Vec<Check> {
+    vec![
+        Check::that(
+            "a translation for each class is better than none",
+            known < redrawn,
+            format!("cost {} against {} of what is only redrawn", figure(known), figure(redrawn)),
+        ),
+        Check::that(
+            "one translation for everything is worse than one for each class",
+            any > AS_GOOD * known,
+            format!("cost {} against {}", figure(any), figure(known)),
+        ),
+        Check::new(
+            "where the class is unknown, the best of several mappers serves",
+            Verdict::of([probable, towards].map(|cost| Verdict::from_bool(cost <= AS_GOOD * known))),
+            format!(
+                "cost {} within classes and {} from anything, against {} where the class is known",
+                figure(probable),
+                figure(towards),
+                figure(known)
+            ),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    #[test]
+    fn a_translation_for_each_class_serves_and_one_for_all_does_not() {
+        let judged = |costs| Check::verdicts(checks(&costs));
+        let good = || Costs { known: 1.0, probable: 1.04, towards: 0.9, any: 1.2, redrawn: 1.5 };
+        assert_eq!(judged(good()), [Held, Held, Held]);
+        assert_eq!(judged(Costs { towards: 1.3, ..good() }), [Held, Held, HeldPartly]);
+        let bad = Costs { known: 1.0, probable: 1.2, towards: 1.3, any: 1.04, redrawn: 0.9 };
+        assert_eq!(judged(bad), [DidNotHold, DidNotHold, DidNotHold]);
     }
 }

@@ -1,6 +1,6 @@
 //! A distribution of labels from the costs of clues. [Ley2022, App. B, "Computing a Label Distribution"]
 
-use super::{eight, thirty, usual_lambda};
+use super::settings::{settings, usual_lambda};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
 use crate::statistics::{class, entropy, figure, spread};
@@ -9,33 +9,19 @@ use cluekit::explanation::{Clue, Explanation, Label};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, Bars, ColourMap, Grid, Plot, Scatter};
 use cluekit_report::heatmap;
-use serde::{Deserialize, Serialize};
 
 /// The size of one panel.
 const PANEL: (f64, f64) = (330.0, 290.0);
 
-/// The inputs and their clues.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LabelDistribution {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs; the first wrong one is shown.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius.
-    pub delta: f32,
-    /// Weight of distance.
-    #[serde(default = "usual_lambda")]
-    pub lambda_x: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The inputs and their clues; the first wrong one is shown.
+    pub struct LabelDistribution: Clues {
+        /// The radius.
+        pub delta: f32,
+        /// Weight of distance.
+        #[serde(default = "usual_lambda")]
+        pub lambda_x: f32,
+    }
 }
 
 impl LabelDistribution {
@@ -60,30 +46,46 @@ impl LabelDistribution {
                 ]);
             }
         }
-        let with: Vec<(&Explanation, &Vec<f64>)> =
-            found.iter().filter_map(|e| Some((e, e.label_distribution.as_ref()?))).collect();
-        let several = with.iter().filter(|(_, weights)| weights.iter().filter(|&&w| w > 0.05).count() > 1).count();
-        let likely = |(e, weights): &&(&Explanation, &Vec<f64>)| {
-            e.input.target.and_then(class).is_some_and(|target| weights[target] > 1.0 / weights.len() as f64)
-        };
-        let covered = with.iter().filter(likely).count();
+        let weighed = |e: &Explanation| (e.input.target.and_then(class), e.label_distribution.clone());
+        let inputs: Vec<Weighed> = found.iter().map(weighed).collect();
+        let labels = entropy(shown.clues.iter().map(|clue| class(clue.label)));
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .check(Check::new(
-                "the clues of an input can be summed up in a distribution of several labels",
-                Verdict::of_share(several, found.len()),
-                format!("more than one label above 5 % for {several} of {} inputs", found.len()),
-            ))
-            .check(Check::new(
-                "it gives weight to the true label, whatever the model says",
-                Verdict::of_share(covered, with.len()),
-                format!("the true label above an equal share for {covered} of {} inputs; shown: input {}, entropy of its labels {}",
-                    with.len(), shown.input.index, figure(entropy(shown.clues.iter().map(|clue| class(clue.label))))),
-            ))
+            .checks(checks(&inputs, shown.input.index, labels))
             .table(table)
             .table(costs_table(shown, &stage))
             .picture("figure", distribution_picture(shown, &stage)?)
             .picture("costs", costs_picture(shown, &stage)))
     }
+}
+
+/// The true class of an input, and the weights of all classes if its clues have some.
+type Weighed = (Option<usize>, Option<Vec<f64>>);
+
+/// `shown` is the input of the picture, and `labels` the entropy of the labels of its clues.
+fn checks(inputs: &[Weighed], shown: usize, labels: f64) -> Vec<Check> {
+    let with: Vec<(&Option<usize>, &Vec<f64>)> =
+        inputs.iter().filter_map(|(target, weights)| Some((target, weights.as_ref()?))).collect();
+    let several = with.iter().filter(|(_, weights)| weights.iter().filter(|&&w| w > 0.05).count() > 1).count();
+    let likely = |(target, weights): &&(&Option<usize>, &Vec<f64>)| {
+        target.is_some_and(|target| weights[target] > 1.0 / weights.len() as f64)
+    };
+    let (covered, all) = (with.iter().filter(likely).count(), with.len());
+    vec![
+        Check::new(
+            "the clues of an input can be summed up in a distribution of several labels",
+            Verdict::of_share(several, inputs.len()),
+            format!("more than one label above 5 % for {several} of {} inputs", inputs.len()),
+        ),
+        Check::new(
+            "it gives weight to the true label, whatever the model says",
+            Verdict::of_share(covered, all),
+            format!(
+                "the true label above an equal share for {covered} of {all} inputs; shown: input {shown}, entropy of \
+                 its labels {}",
+                figure(labels)
+            ),
+        ),
+    ]
 }
 
 /// Mean and least of something about the clues of one class.
@@ -153,4 +155,23 @@ fn distribution_picture(shown: &Explanation, stage: &Stage) -> Result<String> {
     panels.push(bars("What the model says", &probabilities));
     panels.push(bars("Label distribution of its clues", &weights));
     Ok(Grid::new(format!("Input {}: from clues to a distribution of labels", shown.input.index), 3, panels).to_svg())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    #[test]
+    fn several_labels_have_weight_and_the_true_one_among_them() {
+        let weighed = |target: usize, weights: [f64; 3]| (Some(target), Some(weights.to_vec()));
+        let judged = |inputs: &[Weighed]| Check::verdicts(checks(inputs, 7, 1.0));
+        let (good, bad) = (weighed(1, [0.5, 0.4, 0.1]), weighed(2, [0.96, 0.04, 0.0]));
+        assert_eq!(judged(&[good.clone(), good.clone()]), [Held, Held]);
+        assert_eq!(judged(&[good.clone(), bad.clone()]), [HeldPartly, HeldPartly]);
+        assert_eq!(judged(&[bad.clone(), bad]), [DidNotHold, DidNotHold]);
+        assert_eq!(judged(&[good.clone(), (Some(1), None)]), [HeldPartly, Held], "no accepted clue, no weights");
+        let figures = &checks(&[good], 7, 1.0)[1].figures;
+        assert!(figures.ends_with("1 of 1 inputs; shown: input 7, entropy of its labels 1.00"), "{figures}");
+    }
 }

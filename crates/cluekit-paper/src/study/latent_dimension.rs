@@ -1,7 +1,7 @@
 //! What the latent dimension m of the VAE does to δ-CLUE. [Ley2022, App. B, "Effect of VAE latent dimension"]
 
 use super::delta_sweep::{Point, Quantity, table};
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
@@ -15,29 +15,19 @@ use serde::{Deserialize, Serialize};
 /// Test rows that the reconstruction error is measured on.
 const ROWS: usize = 1000;
 
-/// Models that differ in m, and the radii.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LatentDimension {
-    /// The models, by rising m.
-    pub models: Vec<String>,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radii.
-    pub deltas: Vec<f32>,
-    /// The panels.
-    pub show: Vec<Quantity>,
-    /// What should be so of each quantity as m grows.
-    pub expect: Vec<Expectation>,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Models by rising m, and the radii.
+    pub struct LatentDimension: Sets of Vec<String> {
+        /// The radii.
+        pub deltas: Vec<f32>,
+        /// The panels.
+        pub show: Vec<Quantity>,
+        /// What should be so of each quantity as m grows.
+        pub expect: Vec<Expectation>,
+        /// Where starts come from.
+        #[serde(default)]
+        pub seed: u64,
+    }
 }
 
 /// What should be so.
@@ -142,5 +132,48 @@ impl Expectation {
             }
             Self::LabelsFall => falls("fewer labels are found as m grows", m, &over_delta(&|p| p.labels)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    /// Models of 2, 8 and 32 latent dimensions; each number is the error, H, d, the share on the shell, and the labels.
+    fn judged(expectation: Expectation, numbers: [f64; 3]) -> Verdict {
+        let m = [2.0, 8.0, 32.0];
+        let series = |(latent, number): (f64, f64)| {
+            let point = Point {
+                delta: 1.0,
+                uncertainty: [number, 0.0, 0.0],
+                distance: [number, 0.0, 0.0],
+                latent: [1.0; 3],
+                shell: number,
+                labels: number,
+                accepted: 1.0,
+            };
+            let name = format!("m = {latent}");
+            Series { name, latent, reconstruction: number, at_the_input: 1.0, points: vec![point.clone(), point] }
+        };
+        expectation.check(&m.into_iter().zip(numbers).map(series).collect::<Vec<_>>(), &m).verdict
+    }
+
+    #[test]
+    fn each_quantity_follows_the_latent_dimension() {
+        let (up, down) = ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]);
+        for expectation in [Expectation::UncertaintyRises, Expectation::ShellRises] {
+            assert_eq!(judged(expectation, up), Held, "{expectation:?}");
+            assert_eq!(judged(expectation, down), DidNotHold, "{expectation:?}");
+        }
+        for expectation in [Expectation::ReconstructionImproves, Expectation::DistanceFalls, Expectation::LabelsFall] {
+            assert_eq!(judged(expectation, down), Held, "{expectation:?}");
+            assert_eq!(judged(expectation, up), DidNotHold, "{expectation:?}");
+        }
+    }
+
+    #[test]
+    fn where_all_clues_lie_on_the_shell_no_more_can() {
+        assert_eq!(judged(Expectation::ShellRises, [1.0, 0.995, 1.0]), HeldPartly);
     }
 }

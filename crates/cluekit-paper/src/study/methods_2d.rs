@@ -1,7 +1,7 @@
 //! All four methods in a latent plane: the paper's first figure, on real models. [Ley2022, Fig. 1]
 
 use super::plane::{View, circle, dots, ground, origin, panel, point, ways};
-use super::thirty;
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean};
@@ -10,31 +10,27 @@ use cluekit::error::Result;
 use cluekit::search::{Background, Convergence, DiversityTerm, Proposal, Search, Weighted};
 use cluekit::seed::Seed;
 use cluekit_plot::{Grid, Line, palette};
-use serde::{Deserialize, Serialize};
 
 /// Inputs that GLAM-CLUE is shown with at the most.
 const MOST_MAPPED: usize = 12;
 
-/// The input and the ball.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Methods2d {
-    /// Models with two latent dimensions.
-    pub models: String,
-    /// Which of the most uncertain inputs, from 0.
-    pub rank: usize,
-    /// Clues of δ-CLUE and ∇-CLUE.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius.
-    pub delta: f32,
-    /// λ_D.
-    pub diversity: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The input and the ball, in models with two latent dimensions.
+    pub struct Methods2d: OneInput {}
+}
+
+/// The clues of a search: their mean uncertainty, the mean distance between their codes, and their modes.
+struct Outcome {
+    uncertainty: f64,
+    spread: f64,
+    modes: usize,
+}
+
+/// The mean uncertainty of some inputs before and after their translation.
+struct Mapping {
+    inputs: usize,
+    before: f64,
+    after: f64,
 }
 
 impl Methods2d {
@@ -69,7 +65,7 @@ impl Methods2d {
                 mean(found[0].clues.iter().map(|clue| f64::from(of(clue))))
             };
             let (h, d, spread) = (of(|c| c.uncertainty.total), of(|c| c.distance.input), found[0].diversity.apd.z);
-            outcomes.push((h, spread, found[0].modes.len()));
+            outcomes.push(Outcome { uncertainty: h, spread, modes: found[0].modes.len() });
             redrawn = f64::from(found[0].reconstruction.uncertainty.total);
             table.push(vec![title.into(), h.into(), d.into(), spread.into()]);
         }
@@ -104,39 +100,67 @@ impl Methods2d {
             plot = plot.with(Line { points, colour: Some(palette(0)), ..Line::default() });
         }
         panels.push(plot.with(dots(ends, palette(0), "after the translation")));
-        let [one, many, held] = [&outcomes[0], &outcomes[1], &outcomes[2]];
+        let [clue, delta, nabla] = [&outcomes[0], &outcomes[1], &outcomes[2]];
+        let mapping = Mapping { inputs: encoded.len(), before: h_unmapped, after: h_mapped };
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .check(Check::that(
-                "CLUE goes downhill",
-                one.0 < redrawn,
-                format!("H {} → {}, from what is only redrawn", figure(redrawn), figure(one.0)),
-            ))
-            .check(Check::that(
-                "so does δ-CLUE within its ball",
-                many.0 < redrawn,
-                format!("H {} → {} on average", figure(redrawn), figure(many.0)),
-            ))
-            .check(Check::that(
-                "δ-CLUE ends in several places, and in the same ones again and again",
-                (2..self.count).contains(&many.2),
-                format!("{} clues in {} modes", self.count, many.2),
-            ))
-            .check(Check::that(
-                "∇-CLUE's clues lie farther apart than δ-CLUE's",
-                held.1 > many.1,
-                format!("mean distance between codes {} against {}", figure(held.1), figure(many.1)),
-            ))
-            .check(Check::that(
-                "GLAM-CLUE makes a group more certain without a descent",
-                h_mapped < h_unmapped,
-                format!(
-                    "H {} → {} on average of {} inputs, from what is only redrawn",
-                    figure(h_unmapped),
-                    figure(h_mapped),
-                    encoded.len()
-                ),
-            ))
+            .checks(checks(redrawn, [clue, delta, nabla], self.count, &mapping))
             .table(table)
             .picture("figure", Grid::new("The four methods in a latent plane", 2, panels).to_svg()))
+    }
+}
+
+/// `redrawn` is the uncertainty of the input's reconstruction, `count` the number of clues of δ-CLUE.
+fn checks(redrawn: f64, [clue, delta, nabla]: [&Outcome; 3], count: usize, mapping: &Mapping) -> Vec<Check> {
+    vec![
+        Check::that(
+            "CLUE goes downhill",
+            clue.uncertainty < redrawn,
+            format!("H {} → {}, from what is only redrawn", figure(redrawn), figure(clue.uncertainty)),
+        ),
+        Check::that(
+            "so does δ-CLUE within its ball",
+            delta.uncertainty < redrawn,
+            format!("H {} → {} on average", figure(redrawn), figure(delta.uncertainty)),
+        ),
+        Check::that(
+            "δ-CLUE ends in several places, and in the same ones again and again",
+            (2..count).contains(&delta.modes),
+            format!("{count} clues in {} modes", delta.modes),
+        ),
+        Check::that(
+            "∇-CLUE's clues lie farther apart than δ-CLUE's",
+            nabla.spread > delta.spread,
+            format!("mean distance between codes {} against {}", figure(nabla.spread), figure(delta.spread)),
+        ),
+        Check::that(
+            "GLAM-CLUE makes a group more certain without a descent",
+            mapping.after < mapping.before,
+            format!(
+                "H {} → {} on average of {} inputs, from what is only redrawn",
+                figure(mapping.before),
+                figure(mapping.after),
+                mapping.inputs
+            ),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict::{self, DidNotHold, Held};
+
+    fn judged([clue, delta, after]: [f64; 3], modes: usize, [apart, together]: [f64; 2]) -> Vec<Verdict> {
+        let outcome = |uncertainty, spread, modes| Outcome { uncertainty, spread, modes };
+        let searches = [outcome(clue, 0.0, 1), outcome(delta, together, modes), outcome(0.5, apart, 5)];
+        Check::verdicts(checks(1.0, searches.each_ref(), 20, &Mapping { inputs: 12, before: 1.0, after }))
+    }
+
+    #[test]
+    fn all_go_downhill_some_within_a_ball_some_held_apart() {
+        assert_eq!(judged([0.1, 0.3, 0.4], 3, [2.0, 1.0]), [Held; 5]);
+        assert_eq!(judged([1.1, 1.2, 1.3], 1, [1.0, 2.0]), [DidNotHold; 5]);
+        let all_apart = judged([0.1, 0.3, 0.4], 20, [2.0, 1.0]);
+        assert_eq!(all_apart, [Held, Held, DidNotHold, Held, Held], "a mode for each clue is no place to come back to");
     }
 }

@@ -1,6 +1,6 @@
 //! Every diversity metric of the same sets of clues: against δ, against their number, or of one set. [Ley2022, Table 1, App. C]
 
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
@@ -13,30 +13,17 @@ use cluekit::seed::Seed;
 use cluekit_plot::{Axis, Grid};
 use serde::{Deserialize, Serialize};
 
-/// Sets, and what is varied.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Metrics {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radii; one if not δ is varied.
-    pub deltas: Vec<f32>,
-    /// What is varied.
-    pub against: Against,
-    /// λ_D of the second set, where sets are compared.
-    #[serde(default)]
-    pub diversity: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Sets, and what is varied.
+    pub struct Metrics: Clues {
+        /// The radii; one if not δ is varied.
+        pub deltas: Vec<f32>,
+        /// What is varied.
+        pub against: Against,
+        /// λ_D of the second set, where sets are compared.
+        #[serde(default)]
+        pub diversity: f32,
+    }
 }
 
 /// What is varied.
@@ -143,7 +130,7 @@ impl Metrics {
         let pixels = stage.explainer.schema().and_then(|schema| schema.image.as_ref()).map(|_| stage.test().width);
         let limit = pixels.map_or(f64::INFINITY, |width| coverage_limit(&vec![0.0; width], &vec![1.0; width]));
         let finding = Finding { seeds: vec![self.seed], ..Finding::default() }
-            .checks(self.checks(&x, &row, stage.classes().len(), limit))
+            .checks(self.against.checks(&x, &columns, stage.classes().len(), limit))
             .table(table);
         if self.against == Against::Method {
             return Ok(finding);
@@ -156,17 +143,20 @@ impl Metrics {
         let plots = MEASURES.iter().enumerate().map(plot).collect();
         Ok(finding.picture("figure", Grid::new(title, 3, plots).to_svg()))
     }
+}
 
-    /// `limit` is the greatest coverage that inputs can have.
-    fn checks(&self, x: &[f64], row: &dyn Fn(usize) -> Vec<f64>, classes: usize, limit: f64) -> Vec<Check> {
+impl Against {
+    /// Of every measure of the sets at each `x`. `limit` is the greatest coverage that inputs can have.
+    fn checks(self, x: &[f64], columns: &[Vec<f64>], classes: usize, limit: f64) -> Vec<Check> {
+        let row = |measure: usize| columns.iter().map(|column| column[measure]).collect::<Vec<f64>>();
         let place = |name: &str| MEASURES.iter().position(|measure| measure.name == name).expect("a known measure");
-        match self.against {
-            Against::Delta => MEASURES
+        match self {
+            Self::Delta => MEASURES
                 .iter()
                 .enumerate()
                 .map(|(i, m)| rises(format!("{} rises with δ", m.name), x, &row(i)))
                 .collect(),
-            Against::Count => {
+            Self::Count => {
                 let grow = ["coverage in x", "coverage in z", "prediction coverage", "distinct labels"];
                 let shrink = ["DPP in x", "DPP in z"];
                 let up = grow.map(|name| rises(format!("{name} grows with k (it cannot fall)"), x, &row(place(name))));
@@ -183,7 +173,7 @@ impl Metrics {
                 );
                 up.into_iter().chain(down).chain(flat).chain([plateau]).collect()
             }
-            Against::Method => {
+            Self::Method => {
                 let bounded = |(i, measure): (usize, &Measure)| {
                     let (least, greatest) = bounds(measure, classes, limit);
                     let values = row(i);
@@ -228,5 +218,56 @@ fn bound(value: f64) -> String {
         "∞".into()
     } else {
         "−∞".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    /// Sets with the same value by every measure.
+    fn columns(values: &[f64]) -> Vec<Vec<f64>> {
+        values.iter().map(|&value| vec![value; MEASURES.len()]).collect()
+    }
+
+    #[test]
+    fn every_measure_rises_with_the_radius() {
+        let judged =
+            |values: &[f64]| Check::verdicts(Against::Delta.checks(&[1.0, 2.0, 3.0], &columns(values), 10, 1.0));
+        assert_eq!(judged(&[0.1, 0.2, 0.3]), [Held; 11]);
+        assert_eq!(judged(&[0.1, 0.3, 0.2]), [HeldPartly; 11]);
+        assert_eq!(judged(&[0.3, 0.2, 0.1]), [DidNotHold; 11]);
+    }
+
+    #[test]
+    fn some_measures_grow_with_the_number_of_clues_and_some_shrink() {
+        let judged = |values: &[f64; 4]| {
+            Check::verdicts(Against::Count.checks(&[2.0, 3.0, 4.0, 5.0], &columns(values), 10, 1.0))
+        };
+        // Four measures that grow, five that shrink, and the plateau of the label entropy.
+        let (up, down) = (judged(&[0.1, 0.2, 0.39, 0.4]), judged(&[0.4, 0.39, 0.2, 0.1]));
+        assert_eq!(up, [vec![Held; 4], vec![DidNotHold; 5], vec![Held]].concat());
+        assert_eq!(down, [vec![DidNotHold; 4], vec![Held; 5], vec![DidNotHold]].concat());
+        assert_eq!(judged(&[0.1, 0.2, 0.3, 0.4])[9], DidNotHold, "it still changes in the second half");
+    }
+
+    #[test]
+    fn measures_keep_to_their_bounds_and_clues_are_held_apart() {
+        let log = |measure: &Measure, value: f64| if measure.name.starts_with("log") { value.ln() } else { value };
+        let set = |value: f64| MEASURES.iter().map(|measure| log(measure, value)).collect::<Vec<f64>>();
+        let judged = |sets: [Vec<f64>; 2]| Check::verdicts(Against::Method.checks(&[0.0, 1.0], &sets, 2, 1.0));
+        // One distinct label is the least that two clues of a class can have.
+        let labels = |mut set: Vec<f64>, labels: f64| {
+            set[MEASURES.iter().position(|measure| measure.name == "distinct labels").unwrap()] = labels;
+            set
+        };
+        let held = judged([labels(set(0.5), 1.0), labels(set(0.6), 2.0)]);
+        assert_eq!(held, [Held; 12]);
+        let worse = judged([labels(set(0.6), 2.0), labels(set(0.5), 1.0)]);
+        assert_eq!(worse[11], DidNotHold);
+        assert_eq!(worse[..11], [Held; 11], "the bounds say nothing of which is larger");
+        let outside = judged([vec![-0.5; 11], vec![f64::NAN; 11]]);
+        assert_eq!(outside, [DidNotHold; 12], "neither what is below 0 nor what is no number");
     }
 }

@@ -25,6 +25,7 @@ mod plane;
 mod sampling;
 mod seeds;
 mod sequential_2d;
+mod settings;
 mod start_radii;
 mod starts_2d;
 mod times;
@@ -151,19 +152,4 @@ impl Study {
             _ => Ok(()),
         }
     }
-}
-
-/// The paper's number of inputs.
-fn eight() -> usize {
-    8
-}
-
-/// The paper's number of steps.
-fn thirty() -> usize {
-    30
-}
-
-/// The paper's λ_x where distance counts.
-fn usual_lambda() -> f32 {
-    0.03
 }

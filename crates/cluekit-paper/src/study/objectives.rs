@@ -1,7 +1,7 @@
 //! Every diversity metric as the objective of ∇-CLUE, measured by all others: the ablation that the paper asks for. [Ley2022, App. D]
 
 use super::metrics::{MEASURES, Measure, of_all};
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean, spread_over_inputs};
@@ -12,31 +12,17 @@ use cluekit::search::{DiversityTerm, Weighted};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, ColourMap, Plot};
 use cluekit_report::heatmap;
-use serde::{Deserialize, Serialize};
 
-/// The weights that are tried, and how much uncertainty they may cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Objectives {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// δ = r.
-    pub delta: f32,
-    /// Weights, from small to large; the largest that keeps clues certain is reported.
-    pub weights: Vec<f32>,
-    /// Mean H of the clues at the most, as a share of that of the inputs.
-    pub most_uncertain: f64,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The weights that are tried, and how much uncertainty they may cost.
+    pub struct Objectives: Clues {
+        /// δ = r.
+        pub delta: f32,
+        /// Weights, from small to large; the largest that keeps clues certain is reported.
+        pub weights: Vec<f32>,
+        /// Mean H of the clues at the most, as a share of that of the inputs.
+        pub most_uncertain: f64,
+    }
 }
 
 /// An objective with the largest weight that keeps clues certain.
@@ -179,4 +165,46 @@ fn picture(plain: &Row, rows: &[Row]) -> Result<String> {
         .with(map)
         .sized(820.0, 560.0)
         .to_svg())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    const DPP: &str = "dpp in z";
+
+    fn place(name: &str) -> usize {
+        MEASURES.iter().position(|measure| measure.name == name).unwrap()
+    }
+
+    /// An objective by which so many of the first measures are larger than those of δ-CLUE, and the others smaller.
+    fn row(name: &str, own: &str, larger: usize) -> Row {
+        let metrics = (0..MEASURES.len()).map(|i| if i < larger { 0.6 } else { 0.4 }).collect();
+        Row { name: name.into(), own: Some(place(own)), weight: 1.0, metrics, uncertainty: 0.1, distance: 1.0 }
+    }
+
+    fn judged(rows: &[Row]) -> Vec<Verdict> {
+        let metrics = vec![0.5; MEASURES.len()];
+        let plain = Row { name: "none".into(), own: None, weight: 0.0, metrics, uncertainty: 0.1, distance: 1.0 };
+        Check::verdicts(checks(&plain, rows))
+    }
+
+    #[test]
+    fn the_papers_choice_raises_itself_and_most_others_and_no_other_raises_more() {
+        let all = MEASURES.len();
+        assert_eq!(judged(&[row(DPP, "DPP in z", all), row("other", "label entropy", all)]), [Held; 3]);
+        // Nothing but DPP in x is larger, and another objective raises everything.
+        let others = judged(&[row(DPP, "DPP in z", 1), row("other", "label entropy", all)]);
+        assert_eq!(others, [HeldPartly, DidNotHold, DidNotHold]);
+        assert_eq!(judged(&[row(DPP, "DPP in z", 1)])[0], DidNotHold);
+    }
+
+    #[test]
+    fn almost_every_other_metric_is_all_but_one() {
+        let all = MEASURES.len();
+        // Logarithms do not count, nor does the metric itself.
+        assert_eq!(judged(&[row(DPP, "DPP in z", all - 1)])[1], Held);
+        assert_eq!(judged(&[row(DPP, "DPP in z", all - 2)])[1], HeldPartly);
+    }
 }

@@ -91,7 +91,7 @@ impl OneTranslation {
         let prepared = search.prepare(&models, &background, &inputs)?;
         let mut table = Table::new("translations", &["mapper", "H before", "H after", "certain"]);
         let mut panels = Vec::new();
-        let mut shares = Vec::new();
+        let mut outcomes = Vec::new();
         for (method, title) in [(Method::Glam, "One translation"), (Method::Clusters, "One for each cluster")] {
             let mut recipe = Recipe::new(method, LearnFrom::Data);
             recipe.most_clusters = self.groups + 2;
@@ -105,21 +105,11 @@ impl OneTranslation {
             let before = total(uncertain.predictions.iter().map(|p| p.uncertainty.total).collect());
             let after = total(clues.iter().map(|clue| clue.uncertainty.total).collect());
             table.push(vec![title.into(), before.into(), after.into(), share.into()]);
-            shares.push((share, before, after));
+            outcomes.push(Outcome { certain: share, before, after });
             panels.push(panel(title, &test, &uncertain, &clues.iter().map(|clue| clue.z.clone()).collect::<Vec<_>>()));
         }
-        let [(one, before, after), (many, _, cured)] = shares[..] else { unreachable!("two mappers") };
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .check(Check::that(
-                "one translation cannot lead groups on several sides to the middle",
-                one < 0.6,
-                format!("{} of the points become certain, H {} → {}", percent(one), figure(before), figure(after)),
-            ))
-            .check(Check::that(
-                "a translation for each cluster can",
-                many > 0.9,
-                format!("{} become certain, H {} → {}", percent(many), figure(before), figure(cured)),
-            ))
+            .checks(checks(&outcomes[0], &outcomes[1]))
             .table(table)
             .picture("figure", Grid::new("Uncertain points around certain ones", 2, panels).to_svg()))
     }
@@ -140,6 +130,29 @@ impl OneTranslation {
         let count = x.len() / 2;
         Encoded::of(models, Samples { x, width: 2, y: Targets::Classes(vec![0; count]) })
     }
+}
+
+/// The share of the points that become certain, and their mean uncertainty.
+struct Outcome {
+    certain: f64,
+    before: f64,
+    after: f64,
+}
+
+/// Of one translation, and of one for each cluster.
+fn checks(one: &Outcome, many: &Outcome) -> Vec<Check> {
+    let figures = |words: &str, outcome: &Outcome| {
+        let [before, after] = [outcome.before, outcome.after].map(figure);
+        format!("{} {words}, H {before} → {after}", percent(outcome.certain))
+    };
+    vec![
+        Check::that(
+            "one translation cannot lead groups on several sides to the middle",
+            one.certain < 0.6,
+            figures("of the points become certain", one),
+        ),
+        Check::that("a translation for each cluster can", many.certain > 0.9, figures("become certain", many)),
+    ]
 }
 
 /// A draw from N(0, 1).
@@ -172,4 +185,21 @@ fn panel(title: &str, all: &Encoded, uncertain: &Encoded, ends: &[Vec<f32>]) -> 
             "uncertain",
         ))
         .with(scatter(ends.iter().map(|z| point(z)).collect(), palette(2), "after the mapping"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict::{DidNotHold, Held};
+
+    #[test]
+    fn one_translation_fails_where_one_for_each_cluster_does_not() {
+        let outcome = |certain| Outcome { certain, before: 0.6, after: 0.1 };
+        let judged = |one, many| Check::verdicts(checks(&outcome(one), &outcome(many)));
+        assert_eq!(judged(0.4, 0.95), [Held, Held]);
+        assert_eq!(judged(0.7, 0.8), [DidNotHold, DidNotHold]);
+        let figures = checks(&outcome(0.4), &outcome(0.95)).into_iter().map(|check| check.figures).collect::<Vec<_>>();
+        assert_eq!(figures[0], "40 % of the points become certain, H 0.600 → 0.100");
+        assert_eq!(figures[1], "95 % become certain, H 0.600 → 0.100");
+    }
 }

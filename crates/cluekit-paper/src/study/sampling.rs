@@ -1,6 +1,6 @@
 //! Whether descent is worth its time: clues against the random starts that they come from. [Ley2022, App. B]
 
-use super::{eight, thirty, usual_lambda};
+use super::settings::{settings, usual_lambda};
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
@@ -9,38 +9,29 @@ use cluekit::error::Result;
 use cluekit::explanation::{Clue, Explanation};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, Grid, Plot, Scatter};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The radii.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sampling {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Samples for each.
-    pub count: usize,
-    /// Steps of descent.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// One radius shows every sample, several show means.
-    pub deltas: Vec<f32>,
-    /// Weight of distance.
-    #[serde(default)]
-    pub lambda_x: f32,
-    /// Where samples come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The radii.
+    pub struct Sampling: Clues {
+        /// One radius shows every sample, several show means.
+        pub deltas: Vec<f32>,
+        /// Weight of distance.
+        #[serde(default)]
+        pub lambda_x: f32,
+    }
 }
 
 /// Descent is far better than sampling if it leaves less than this share of the uncertainty.
 const FAR: f64 = 0.5;
 
-/// Something about samples, and about where descent from them ends.
-type Compared = fn(&Both) -> [f64; 2];
+/// One radius in numbers: each of samples, and of where descent from them ends.
+struct Row {
+    mean_uncertainty: [f64; 2],
+    least_uncertainty: [f64; 2],
+    /// H + λ_x d, with the usual λ_x whatever the search has.
+    cost: [f64; 2],
+}
 
 /// One radius: without descent and with it.
 struct Both {
@@ -53,18 +44,13 @@ impl Both {
         self.sets.each_ref().map(|found| spread_over_inputs(found, |clue| clue.uncertainty.total))
     }
 
-    fn least_uncertainty(&self) -> [f64; 2] {
-        self.uncertainty().map(|[least, ..]| least)
-    }
-
-    fn mean_uncertainty(&self) -> [f64; 2] {
-        self.uncertainty().map(|[_, mean, _]| mean)
-    }
-
-    /// H + λ_x d, with the usual λ_x whatever the search has.
-    fn cost(&self) -> [f64; 2] {
+    fn row(&self) -> Row {
         let cost = |clue: &Clue| clue.uncertainty.total + usual_lambda() * clue.distance.input;
-        self.sets.each_ref().map(|found| spread_over_inputs(found, cost)[1])
+        Row {
+            mean_uncertainty: self.uncertainty().map(|[_, mean, _]| mean),
+            least_uncertainty: self.uncertainty().map(|[least, ..]| least),
+            cost: self.sets.each_ref().map(|found| spread_over_inputs(found, cost)[1]),
+        }
     }
 
     fn distance(&self) -> [[f64; 3]; 2] {
@@ -100,28 +86,9 @@ impl Sampling {
             let [[_, e, _], [_, f, _]] = both.distance();
             table.push([vec![both.delta.into()], [a, b, c, d, e, f].map(Into::into).to_vec()].concat());
         }
-        let checks = [
-            ("on average descent leaves at most half of the uncertainty", FAR, Both::mean_uncertainty as Compared),
-            ("and so does the most certain clue of each input", FAR, Both::least_uncertainty),
-            ("the mean cost H + 0.03 d is lower", 1.0, Both::cost),
-        ]
-        .map(|(says, factor, of)| {
-            let better = all.iter().filter(|both| of(both)[1] < factor * of(both)[0]).count();
-            let [sampled, descended] = of(all.last().expect("there is a radius"));
-            Check::new(
-                says,
-                Verdict::of_share(better, all.len()),
-                format!(
-                    "at {better} of {} radii; at the largest {} against {} of samples",
-                    all.len(),
-                    figure(descended),
-                    figure(sampled)
-                ),
-            )
-        });
         let picture = if let [only] = all.as_slice() { points(only) } else { self.means(&all) };
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .checks(checks)
+            .checks(checks(&all.iter().map(Both::row).collect::<Vec<_>>()))
             .table(table)
             .picture("figure", picture))
     }
@@ -140,6 +107,29 @@ impl Sampling {
     }
 }
 
+/// Of radii, the largest last.
+fn checks(rows: &[Row]) -> [Check; 3] {
+    let check = |says: &str, factor: f64, of: fn(&Row) -> [f64; 2]| {
+        let better = rows.iter().filter(|row| of(row)[1] < factor * of(row)[0]).count();
+        let [sampled, descended] = of(rows.last().expect("there is a radius"));
+        Check::new(
+            says,
+            Verdict::of_share(better, rows.len()),
+            format!(
+                "at {better} of {} radii; at the largest {} against {} of samples",
+                rows.len(),
+                figure(descended),
+                figure(sampled)
+            ),
+        )
+    };
+    [
+        check("on average descent leaves at most half of the uncertainty", FAR, |row| row.mean_uncertainty),
+        check("and so does the most certain clue of each input", FAR, |row| row.least_uncertainty),
+        check("the mean cost H + 0.03 d is lower", 1.0, |row| row.cost),
+    ]
+}
+
 fn points(both: &Both) -> String {
     let layer = |place: usize, name: &str| {
         let clues = both.sets[place].iter().flat_map(|e| &e.clues);
@@ -156,4 +146,23 @@ fn points(both: &Both) -> String {
     .with(layer(0, "sampling"))
     .sized(680.0, 440.0)
     .to_svg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    #[test]
+    fn descent_leaves_at_most_half_and_costs_less() {
+        let far = || Row { mean_uncertainty: [1.0, 0.4], least_uncertainty: [0.8, 0.3], cost: [1.5, 1.4] };
+        let near = || Row { mean_uncertainty: [1.0, 0.6], least_uncertainty: [0.8, 0.5], cost: [1.5, 1.5] };
+        assert_eq!(Check::verdicts(checks(&[far(), far()])), [Held; 3]);
+        assert_eq!(Check::verdicts(checks(&[near(), far()])), [HeldPartly; 3]);
+        assert_eq!(Check::verdicts(checks(&[near(), near()])), [DidNotHold; 3]);
+        assert_eq!(
+            checks(&[near(), far()])[0].figures,
+            "at 1 of 2 radii; at the largest 0.400 against 1.00 of samples"
+        );
+    }
 }

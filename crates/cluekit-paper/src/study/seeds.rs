@@ -1,7 +1,7 @@
 //! How much of δ-CLUE and ∇-CLUE depends on the seed of their starts. [Ley2022, "Related and Future Work"]
 
 use super::metrics::{MEASURES, of_all};
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean, spread_over_inputs};
@@ -10,32 +10,21 @@ use cluekit::measure::{MeanInterval, bootstrap_mean};
 use cluekit::search::{DiversityTerm, Weighted};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, Colour, Grid, Line, Plot, Scatter};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Fewer seeds tell nothing of their spread.
 const LEAST_SEEDS: usize = 3;
 
-/// Which seeds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Seeds {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// δ = r.
-    pub delta: f32,
-    /// λ_D of ∇-CLUE.
-    pub diversity: f32,
-    /// The seeds.
-    pub seeds: Vec<u64>,
+settings! {
+    /// Which seeds.
+    pub struct Seeds: Sets of String {
+        /// δ = r.
+        pub delta: f32,
+        /// λ_D of ∇-CLUE.
+        pub diversity: f32,
+        /// The seeds.
+        pub seeds: Vec<u64>,
+    }
 }
 
 /// A method's values of one quantity, one for each seed.
@@ -142,34 +131,74 @@ impl Seeds {
                 series.push(Series { method: method.into(), quantity: quantity.into(), values });
             }
         }
-        let half = series.len() / 2;
-        let (delta, nabla) = series.split_at(half);
-        let apart = |place: usize| nabla[place].interval().low > delta[place].interval().high;
-        let metrics = 0..MEASURES.len();
-        let clear = metrics.clone().filter(|&place| apart(place)).count();
-        let steady = nabla.iter().filter(|one| one.variation() < 0.1).count();
-        let h = nabla[half - 2].interval();
         Ok(Finding { seeds: self.seeds.clone(), ..Finding::default() }
-            .check(Check::new(
-                "∇-CLUE changes little from seed to seed",
-                Verdict::of_share(steady, half),
-                format!(
-                    "deviation below a tenth of the mean for {steady} of {half} quantities; mean H {} ({} to {})",
-                    figure(h.mean),
-                    figure(h.low),
-                    figure(h.high)
-                ),
-            ))
-            .check(Check::new(
-                "∇-CLUE is more diverse than δ-CLUE beyond what the seed explains",
-                Verdict::of_share(clear, metrics.len()),
-                format!(
-                    "95 % intervals of the means lie apart for {clear} of {} metrics, over {} seeds",
-                    metrics.len(),
-                    self.seeds.len()
-                ),
-            ))
+            .checks(checks(&series, self.seeds.len()))
             .table(Series::table(&series))
             .picture("figure", Series::picture("Every seed, and the 95 % interval of the mean", &series)))
+    }
+}
+
+/// Of δ-CLUE's series and then ∇-CLUE's: the measures, the mean H and the mean d.
+fn checks(series: &[Series], seeds: usize) -> Vec<Check> {
+    let half = series.len() / 2;
+    let (delta, nabla) = series.split_at(half);
+    let apart = |place: usize| nabla[place].interval().low > delta[place].interval().high;
+    let metrics = 0..MEASURES.len();
+    let clear = metrics.clone().filter(|&place| apart(place)).count();
+    let steady = nabla.iter().filter(|one| one.variation() < 0.1).count();
+    let h = nabla[half - 2].interval();
+    vec![
+        Check::new(
+            "∇-CLUE changes little from seed to seed",
+            Verdict::of_share(steady, half),
+            format!(
+                "deviation below a tenth of the mean for {steady} of {half} quantities; mean H {} ({} to {})",
+                figure(h.mean),
+                figure(h.low),
+                figure(h.high)
+            ),
+        ),
+        Check::new(
+            "∇-CLUE is more diverse than δ-CLUE beyond what the seed explains",
+            Verdict::of_share(clear, metrics.len()),
+            format!(
+                "95 % intervals of the means lie apart for {clear} of {} metrics, over {seeds} seeds",
+                metrics.len()
+            ),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DidNotHold, Held};
+
+    /// Both methods with the same values by every measure.
+    fn judged(delta: [f64; 3], nabla: [f64; 3]) -> Vec<Verdict> {
+        let series = |method: &str, values: [f64; 3]| {
+            let of = |quantity: usize| Series {
+                method: method.into(),
+                quantity: quantity.to_string(),
+                values: values.to_vec(),
+            };
+            (0..MEASURES.len() + 2).map(of).collect::<Vec<_>>()
+        };
+        Check::verdicts(checks(
+            &series("δ-CLUE", delta).into_iter().chain(series("∇-CLUE", nabla)).collect::<Vec<_>>(),
+            3,
+        ))
+    }
+
+    #[test]
+    fn seeds_matter_little_and_less_than_the_method() {
+        assert_eq!(judged([1.0, 1.01, 0.99], [2.0, 2.02, 1.98]), [Held, Held]);
+        assert_eq!(
+            judged([1.0, 1.01, 0.99], [1.0, 1.5, 0.5]),
+            [DidNotHold, DidNotHold],
+            "they scatter around the same"
+        );
+        assert_eq!(judged([2.0, 2.02, 1.98], [1.0, 1.01, 0.99]), [Held, DidNotHold], "steady, and less diverse");
+        assert_eq!(judged([1.0, 1.01, 0.99], [5.0, 3.0, 7.0]), [DidNotHold, Held], "unsteady, and far apart");
     }
 }

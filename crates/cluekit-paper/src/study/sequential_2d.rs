@@ -1,7 +1,7 @@
 //! ∇-CLUE one candidate after another, in a latent plane. [Ley2022, App. D, "Sequential"]
 
 use super::plane::{View, circle, dots, land, origin, panel, point, ways};
-use super::thirty;
+use super::settings::settings;
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::figure;
@@ -10,28 +10,10 @@ use cluekit::error::Result;
 use cluekit::search::{DiversityTerm, Order, Weighted};
 use cluekit::seed::Seed;
 use cluekit_plot::{Grid, Plot, palette};
-use serde::{Deserialize, Serialize};
 
-/// The input and the ball.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sequential2d {
-    /// Models with two latent dimensions.
-    pub models: String,
-    /// Which of the most uncertain inputs, from 0.
-    pub rank: usize,
-    /// Candidates.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radius.
-    pub delta: f32,
-    /// λ_D.
-    pub diversity: f32,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// The input and the ball, in models with two latent dimensions.
+    pub struct Sequential2d: OneInput {}
 }
 
 impl Sequential2d {
@@ -72,16 +54,34 @@ impl Sequential2d {
         }
         let (apart, together) = (found[0].diversity.apd.z, plain[0].diversity.apd.z);
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .check(Check::that(
-                "each candidate is pushed away from those before it",
-                apart > together,
-                format!(
-                    "mean distance between codes {} against {} of δ-CLUE from the same starts",
-                    figure(apart),
-                    figure(together)
-                ),
-            ))
+            .check(check(apart, together))
             .table(table)
             .picture("figure", Grid::new("One candidate after another", 2, panels).to_svg()))
+    }
+}
+
+/// Of the mean distance between codes, one candidate after another and without regard for each other.
+fn check(apart: f64, together: f64) -> Check {
+    Check::that(
+        "each candidate is pushed away from those before it",
+        apart > together,
+        format!(
+            "mean distance between codes {} against {} of δ-CLUE from the same starts",
+            figure(apart),
+            figure(together)
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict::{DidNotHold, Held};
+
+    #[test]
+    fn candidates_lie_farther_apart_than_without_regard_for_each_other() {
+        assert_eq!(check(2.0, 1.0).verdict, Held);
+        assert_eq!(check(1.0, 1.0).verdict, DidNotHold);
+        assert_eq!(check(f64::NAN, 1.0).verdict, DidNotHold);
     }
 }

@@ -1,6 +1,6 @@
 //! How far from the input random starts lie, and what becomes of searches from them. [Ley2022, App. B, S1, S3, S4]
 
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Cell, Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
@@ -10,7 +10,6 @@ use cluekit::search::{InitScheme, Starts};
 use cluekit::seed::Seed;
 use cluekit_plot::{Axis, Grid};
 use rand_distr::{Distribution, StandardNormal};
-use serde::{Deserialize, Serialize};
 
 /// Bins of a histogram of radii.
 const BINS: usize = 40;
@@ -19,27 +18,14 @@ const WIDEST: f64 = 2.0;
 /// What the first CLUE paper begins with; here it is shown, but no search begins with it.
 const NOISE: &str = "N(0, 1) in each dimension";
 
-/// The schemes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StartRadii {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Starts for each.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// δ = r.
-    pub delta: f32,
+settings! {
     /// The schemes.
-    pub schemes: Vec<InitScheme>,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+    pub struct StartRadii: Clues {
+        /// δ = r.
+        pub delta: f32,
+        /// The schemes.
+        pub schemes: Vec<InitScheme>,
+    }
 }
 
 impl StartRadii {
@@ -76,26 +62,10 @@ impl StartRadii {
             curves.push(histogram(scheme.name(), &radii));
         }
         let latent = stage.explainer.generative()?.latent_dim() as f64;
-        let of = |scheme: InitScheme| figures.iter().find(|(s, _)| *s == scheme);
-        let mut checks = Vec::new();
-        if let Some((_, radius)) = of(InitScheme::RandomRadius) {
-            let holds = (radius - 0.5).abs() < 0.05;
-            checks.push(Check::that("S1 begins at half of r on average", holds, format!("{} r", figure(*radius))));
-        }
-        if let Some((_, radius)) = of(InitScheme::UniformBall) {
-            let expected = latent / (latent + 1.0);
-            let says = format!("S4 begins near the surface: at m / (m + 1) = {} of r", figure(expected));
-            checks.push(Check::that(says, (radius - expected).abs() < 0.02, format!("{} r", figure(*radius))));
-        }
         let noise = self.noise(stage.explainer.generative()?.latent_dim());
         let radius = mean(noise.iter().copied()) * f64::from(self.delta);
         table.push(vec![NOISE.into(), (radius / f64::from(self.delta)).into(), gap(), gap(), gap(), gap()]);
         curves.push(histogram(NOISE, &noise));
-        checks.push(Check::that(
-            "noise in each dimension begins at about √m, whatever r is",
-            (radius - latent.sqrt()).abs() < 0.05 * latent.sqrt(),
-            format!("{} = {} r", figure(radius), figure(radius / f64::from(self.delta))),
-        ));
         let title = format!("Where random starts lie in {latent} dimensions");
         let plot = panel(
             &title,
@@ -104,10 +74,31 @@ impl StartRadii {
             curves,
         );
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .checks(checks)
+            .checks(checks(&figures, latent, radius, f64::from(self.delta)))
             .table(table)
             .picture("figure", Grid::new("", 1, vec![plot.sized(680.0, 420.0)]).to_svg()))
     }
+}
+
+/// Of schemes, the mean radius as a share of `r`; of noise in `latent` dimensions, its mean length.
+fn checks(schemes: &[(InitScheme, f64)], latent: f64, noise: f64, r: f64) -> Vec<Check> {
+    let of = |scheme: InitScheme| schemes.iter().find(|(s, _)| *s == scheme);
+    let mut checks = Vec::new();
+    if let Some((_, radius)) = of(InitScheme::RandomRadius) {
+        let holds = (radius - 0.5).abs() < 0.05;
+        checks.push(Check::that("S1 begins at half of r on average", holds, format!("{} r", figure(*radius))));
+    }
+    if let Some((_, radius)) = of(InitScheme::UniformBall) {
+        let expected = latent / (latent + 1.0);
+        let says = format!("S4 begins near the surface: at m / (m + 1) = {} of r", figure(expected));
+        checks.push(Check::that(says, (radius - expected).abs() < 0.02, format!("{} r", figure(*radius))));
+    }
+    checks.push(Check::that(
+        "noise in each dimension begins at about √m, whatever r is",
+        (noise - latent.sqrt()).abs() < 0.05 * latent.sqrt(),
+        format!("{} = {} r", figure(noise), figure(noise / r)),
+    ));
+    checks
 }
 
 /// No search begins there, so there is nothing to say of its clues.
@@ -122,4 +113,22 @@ fn histogram(name: &str, radii: &[f64]) -> Curve {
     radii.iter().for_each(|radius| counts[((radius / width) as usize).min(BINS - 1)] += 1.0 / radii.len() as f64);
     let middles: Vec<f64> = (0..BINS).map(|bin| (bin as f64 + 0.5) * width).collect();
     Curve::new(name, &middles, counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict::{DidNotHold, Held};
+
+    #[test]
+    fn schemes_begin_where_geometry_says() {
+        let judged = |s1, s4, noise| {
+            let schemes = [(InitScheme::RandomRadius, s1), (InitScheme::UniformBall, s4)];
+            Check::verdicts(checks(&schemes, 16.0, noise, 2.0))
+        };
+        // 16 / 17 = 0.941, √16 = 4.
+        assert_eq!(judged(0.48, 0.94, 3.9), [Held, Held, Held]);
+        assert_eq!(judged(0.6, 0.9, 3.7), [DidNotHold, DidNotHold, DidNotHold]);
+        assert_eq!(Check::verdicts(checks(&[], 16.0, 4.0, 2.0)), [Held], "noise needs no scheme");
+    }
 }

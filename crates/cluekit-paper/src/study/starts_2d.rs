@@ -32,13 +32,49 @@ pub struct Starts2d {
     pub seed: u64,
 }
 
+/// Where a scheme begins.
+struct Begun {
+    scheme: InitScheme,
+    /// The mean distance from z₀, as a share of r.
+    radius: f64,
+    /// Whether all starts lie in the ball.
+    inside: bool,
+    /// Their distinct labels.
+    labels: usize,
+}
+
+impl Begun {
+    fn checks(&self) -> [Check; 2] {
+        let &Self { scheme, radius, inside, labels } = self;
+        [
+            Check::that(
+                format!("{} begins inside the ball (by construction)", scheme.name()),
+                inside,
+                format!("mean distance from z₀ {} r", figure(radius)),
+            ),
+            match expected_radius(scheme) {
+                Some(expected) => Check::that(
+                    format!("{} begins at {} r on average", scheme.name(), figure(expected)),
+                    (radius - expected).abs() < NEAR,
+                    format!("{} r", figure(radius)),
+                ),
+                None => Check::that(
+                    format!("{} begins on the way to several classes", scheme.name()),
+                    labels > 2,
+                    format!("starts of {labels} labels"),
+                ),
+            },
+        ]
+    }
+}
+
 impl Starts2d {
     pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
         let stage = lab.stage(&self.models)?;
         let rank = self.rank.min(stage.ranked.len() - 1);
         let rows = &stage.ranked[rank..=rank];
         let mut panels = Vec::new();
-        let mut checks = Vec::new();
+        let mut begun = Vec::new();
         let mut table = Table::new("starts", &["scheme", "z1", "z2", "distance from z0", "class"]);
         for &scheme in &self.schemes {
             let mut search = delta_clue(self.delta, self.count, 0.0, 0)?;
@@ -65,26 +101,10 @@ impl Starts2d {
             );
             let radius = mean(clues.iter().map(|clue| f64::from(clue.distance.latent / self.delta)));
             let inside = clues.iter().all(|clue| clue.distance.latent <= self.delta * 1.0001);
-            checks.push(Check::that(
-                format!("{} begins inside the ball (by construction)", scheme.name()),
-                inside,
-                format!("mean distance from z₀ {} r", figure(radius)),
-            ));
-            checks.push(match expected_radius(scheme) {
-                Some(expected) => Check::that(
-                    format!("{} begins at {} r on average", scheme.name(), figure(expected)),
-                    (radius - expected).abs() < NEAR,
-                    format!("{} r", figure(radius)),
-                ),
-                None => Check::that(
-                    format!("{} begins on the way to several classes", scheme.name()),
-                    distinct_labels(clues) > 2,
-                    format!("starts of {} labels", distinct_labels(clues)),
-                ),
-            });
+            begun.push(Begun { scheme, radius, inside, labels: distinct_labels(clues) });
         }
         Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
-            .checks(checks)
+            .checks(begun.iter().flat_map(Begun::checks))
             .table(table)
             .picture("figure", Grid::new("Where searches begin", 2, panels).to_svg()))
     }
@@ -99,5 +119,27 @@ fn expected_radius(scheme: InitScheme) -> Option<f64> {
         InitScheme::GaussianRadius => Some(0.3614),
         InitScheme::UniformBall => Some(2.0 / 3.0),
         InitScheme::NearestPath | InitScheme::ClassPath => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict::{DidNotHold, Held};
+
+    #[test]
+    fn radii_are_expected_ones_and_paths_lead_to_several_classes() {
+        let judged =
+            |scheme, radius, inside, labels| Check::verdicts(Begun { scheme, radius, inside, labels }.checks());
+        for (scheme, radius) in
+            [(InitScheme::RandomRadius, 0.52), (InitScheme::GaussianRadius, 0.36), (InitScheme::UniformBall, 0.65)]
+        {
+            assert_eq!(judged(scheme, radius, true, 1), [Held, Held], "{}", scheme.name());
+            assert_eq!(judged(scheme, radius + 0.1, false, 9), [DidNotHold, DidNotHold], "{}", scheme.name());
+        }
+        for scheme in [InitScheme::NearestPath, InitScheme::ClassPath] {
+            assert_eq!(judged(scheme, 0.9, true, 3), [Held, Held], "{}", scheme.name());
+            assert_eq!(judged(scheme, 0.9, false, 2), [DidNotHold, DidNotHold], "{}", scheme.name());
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! For one uncertain input, how far each label is away, and how certain it gets on the way. [Ley2022, Fig. 2, App. B]
 
-use super::{eight, thirty};
+use super::settings::settings;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
 use crate::statistics::{all_follow, class, figure, rank_correlation};
 use cluekit::error::Result;
-use cluekit::explanation::{Clue, Explanation, Label};
+use cluekit::explanation::{Explanation, Label};
 use cluekit::seed::Seed;
 use cluekit_plot::Axis;
 use cluekit_report::{Content, Tile, TileRow, Tiles, tiles};
@@ -20,31 +20,18 @@ const RANKED: f64 = 0.9;
 /// Radii at which a label, or two of them, must be found to say anything.
 const LEAST_RADII: usize = 3;
 
-/// Radii, and how many labels are shown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TradeOff {
-    /// The models.
-    pub models: String,
-    /// How many of the most uncertain inputs are looked at; the one with the most labels is shown.
-    #[serde(default = "eight")]
-    pub inputs: usize,
-    /// Clues at each radius.
-    pub count: usize,
-    /// Steps of each search.
-    #[serde(default = "thirty")]
-    pub steps: usize,
-    /// The radii.
-    pub deltas: Vec<f32>,
-    /// Weight of distance.
-    pub lambda_x: f32,
-    /// Labels that are shown.
-    pub labels: usize,
-    /// What the claim comes down to.
-    pub expect: Vec<Expectation>,
-    /// Where starts come from.
-    #[serde(default)]
-    pub seed: u64,
+settings! {
+    /// Radii, and how many labels are shown, of the input with the most of them.
+    pub struct TradeOff: Clues {
+        /// The radii.
+        pub deltas: Vec<f32>,
+        /// Weight of distance.
+        pub lambda_x: f32,
+        /// Labels that are shown.
+        pub labels: usize,
+        /// What the claim comes down to.
+        pub expect: Vec<Expectation>,
+    }
 }
 
 /// What should be so.
@@ -62,7 +49,16 @@ pub enum Expectation {
 /// For one label, the cheapest clue at each radius.
 struct Way {
     label: usize,
-    clues: Vec<(f32, Clue)>,
+    clues: Vec<Step>,
+}
+
+/// The cheapest clue at one radius.
+struct Step {
+    delta: f32,
+    uncertainty: f32,
+    distance: f32,
+    cost: f32,
+    x: Vec<f32>,
 }
 
 impl Way {
@@ -70,18 +66,18 @@ impl Way {
         self.clues.len() >= LEAST_RADII
     }
 
-    fn column(&self, of: fn(&(f32, Clue)) -> f32) -> Vec<f64> {
-        self.clues.iter().map(|found| f64::from(of(found))).collect()
+    fn column(&self, of: fn(&Step) -> f32) -> Vec<f64> {
+        self.clues.iter().map(|step| f64::from(of(step))).collect()
     }
 
     /// How two of δ, H and d go together.
-    fn correlation(&self, a: fn(&(f32, Clue)) -> f32, b: fn(&(f32, Clue)) -> f32) -> f64 {
+    fn correlation(&self, a: fn(&Step) -> f32, b: fn(&Step) -> f32) -> f64 {
         rank_correlation(&self.column(a), &self.column(b))
     }
 
     /// The costs by radius.
     fn costs(&self) -> Vec<(f32, f32)> {
-        self.clues.iter().map(|(delta, clue)| (*delta, clue.cost)).collect()
+        self.clues.iter().map(|step| (step.delta, step.cost)).collect()
     }
 }
 
@@ -98,7 +94,7 @@ impl TradeOff {
         let long = |way: &&Way| way.is_long();
         let shown = (0..ways.len()).max_by_key(|&i| (ways[i].iter().filter(long).count(), rows.len() - i)).unwrap_or(0);
         let mut kept: Vec<&Way> = ways[shown].iter().filter(long).collect();
-        let cheapest = |way: &Way| way.clues.iter().map(|(_, clue)| clue.cost).fold(f32::INFINITY, f32::min);
+        let cheapest = |way: &Way| way.clues.iter().map(|step| step.cost).fold(f32::INFINITY, f32::min);
         kept.sort_by(|a, b| cheapest(a).total_cmp(&cheapest(b)));
         kept.truncate(self.labels);
         let finding = Finding { seeds: vec![self.seed], ..Finding::default() }
@@ -117,7 +113,8 @@ impl TradeOff {
             let at = |(set, &delta): (&Arc<Vec<Explanation>>, &f32)| {
                 let members = set[input].clues.iter().filter(|clue| clue.label == Label::Class(label));
                 let least = members.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
-                Some((delta, least.clone()))
+                let (uncertainty, distance) = (least.uncertainty.total, least.distance.input);
+                Some(Step { delta, uncertainty, distance, cost: least.cost, x: least.x.clone() })
             };
             Way { label, clues: sets.iter().zip(&self.deltas).filter_map(at).collect() }
         };
@@ -128,9 +125,9 @@ impl TradeOff {
         let mut table = Table::new("ways", &["input", "label", "delta", "H", "d", "cost"]);
         for (row, ways) in rows.iter().zip(ways) {
             for way in ways {
-                for (delta, clue) in &way.clues {
+                for step in &way.clues {
                     let label = stage.classes()[way.label].as_str();
-                    let numbers = [*delta, clue.uncertainty.total, clue.distance.input, clue.cost];
+                    let numbers = [step.delta, step.uncertainty, step.distance, step.cost];
                     table.push([vec![(*row).into(), label.into()], numbers.map(Into::into).to_vec()].concat());
                 }
             }
@@ -140,11 +137,8 @@ impl TradeOff {
 
     fn curves(&self, stage: &Stage, row: usize, ways: &[&Way]) -> String {
         let curve = |way: &&Way| {
-            let mut points: Vec<(f64, f64)> = way
-                .clues
-                .iter()
-                .map(|(_, clue)| (f64::from(clue.distance.input), f64::from(clue.uncertainty.total)))
-                .collect();
+            let mut points: Vec<(f64, f64)> =
+                way.clues.iter().map(|step| (f64::from(step.distance), f64::from(step.uncertainty))).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
             Curve { points, ..Curve::new(format!("label {}", stage.classes()[way.label]), &[], []) }
         };
@@ -170,12 +164,12 @@ impl TradeOff {
         let row = |(place, way): (usize, &&Way)| {
             let first = if place == 0 { original.clone() } else { Tile::new(Content::Nothing) };
             let at = |delta: &f32| {
-                let found = way.clues.iter().find(|(d, _)| d.total_cmp(delta).is_eq());
-                found.map_or(Tile::new(Content::Nothing), |(delta, clue)| {
-                    Tile::picture(&clue.x)
+                let found = way.clues.iter().find(|step| step.delta.total_cmp(delta).is_eq());
+                found.map_or(Tile::new(Content::Nothing), |step| {
+                    Tile::picture(&step.x)
                         .above(format!("δ {delta}"))
-                        .below(format!("H {:.2}", clue.uncertainty.total))
-                        .below(format!("d {:.1}", clue.distance.input))
+                        .below(format!("H {:.2}", step.uncertainty))
+                        .below(format!("d {:.1}", step.distance))
                 })
             };
             let tiles = std::iter::once(first).chain(self.deltas.iter().map(at)).collect();
@@ -208,11 +202,9 @@ impl Expectation {
                 };
                 vec![
                     check("for each label, uncertainty falls as δ grows", &|way| {
-                        way.correlation(|(delta, _)| -delta, |(_, clue)| clue.uncertainty.total)
+                        way.correlation(|step| -step.delta, |step| step.uncertainty)
                     }),
-                    check("and the distance grows", &|way| {
-                        way.correlation(|(delta, _)| *delta, |(_, clue)| clue.distance.input)
-                    }),
+                    check("and the distance grows", &|way| way.correlation(|step| step.delta, |step| step.distance)),
                 ]
             }
             Self::SeveralLabels => {
@@ -251,6 +243,53 @@ impl Expectation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Verdict::{DidNotHold, Held, HeldPartly};
+
+    /// A label at the radii 0, 1, 2 …, each with H, d and cost.
+    fn way(label: usize, steps: &[[f32; 3]]) -> Way {
+        let step = |(place, &[uncertainty, distance, cost]): (usize, &[f32; 3])| Step {
+            delta: place as f32,
+            uncertainty,
+            distance,
+            cost,
+            x: vec![],
+        };
+        Way { label, clues: steps.iter().enumerate().map(step).collect() }
+    }
+
+    fn judged(expectation: Expectation, ways: &[Vec<Way>]) -> Vec<Verdict> {
+        Check::verdicts(expectation.checks(ways))
+    }
+
+    #[test]
+    fn delta_trades_uncertainty_for_distance() {
+        let trades = || way(0, &[[0.9, 1.0, 0.9], [0.5, 2.0, 0.6], [0.1, 3.0, 0.3]]);
+        let stays = || way(1, &[[0.1, 3.0, 0.3], [0.5, 2.0, 0.6], [0.9, 1.0, 0.9]]);
+        let short = || way(2, &[[0.1, 3.0, 0.3], [0.9, 1.0, 0.9]]);
+        assert_eq!(judged(Expectation::DeltaTrades, &[vec![trades(), short()]]), [Held, Held], "two radii say nothing");
+        assert_eq!(judged(Expectation::DeltaTrades, &[vec![trades(), stays()]]), [HeldPartly, HeldPartly]);
+        assert_eq!(judged(Expectation::DeltaTrades, &[vec![stays()]]), [DidNotHold, DidNotHold]);
+    }
+
+    #[test]
+    fn inputs_lead_to_several_labels() {
+        let label = |label| way(label, &[[0.5, 1.0, 0.5]]);
+        assert_eq!(judged(Expectation::SeveralLabels, &[vec![label(0), label(1)]]), [Held]);
+        assert_eq!(judged(Expectation::SeveralLabels, &[vec![label(0)], vec![label(0), label(1)]]), [HeldPartly]);
+        assert_eq!(judged(Expectation::SeveralLabels, &[vec![label(0)]]), [DidNotHold]);
+    }
+
+    #[test]
+    fn labels_are_ranked_if_the_order_of_their_costs_stays() {
+        let costs = |label, costs: [f32; 4]| way(label, &costs.map(|cost| [0.5, 1.0, cost]));
+        let (cheap, dear) = (|| costs(0, [1.0, 1.0, 1.0, 1.0]), || costs(1, [2.0, 2.0, 2.0, 2.0]));
+        let crossing = || costs(2, [2.0, 0.5, 2.0, 0.5]);
+        assert_eq!(judged(Expectation::LabelsAreRanked, &[vec![cheap(), dear()]]), [Held]);
+        let half = [vec![cheap(), dear()], vec![cheap(), crossing()]];
+        assert_eq!(judged(Expectation::LabelsAreRanked, &half), [HeldPartly]);
+        assert_eq!(judged(Expectation::LabelsAreRanked, &[vec![cheap(), crossing()]]), [DidNotHold]);
+        assert_eq!(judged(Expectation::LabelsAreRanked, &[vec![cheap()]]), [DidNotHold], "there is no pair");
+    }
 
     #[test]
     fn labels_have_an_order_if_the_same_one_is_cheaper_at_most_radii() {

@@ -1,6 +1,6 @@
 //! What distances make of an image that is only moved. [Ley2022, App. B, "Distance Metrics"]
 
-use super::eight;
+use super::settings::eight;
 use crate::curves::{Curve, panel};
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::Laboratory;
@@ -114,26 +114,42 @@ impl Translations {
                 panel(direction, Axis::new("pixels"), Axis::new("share of the distance to an empty image"), curves);
             panels.push(plot.with(Reference { course: Course::Horizontal(1.0), name: None }));
         }
-        let least = at_judged.iter().min_by(|a, b| a.1.total_cmp(&b.1)).expect("there are distances");
-        let most = at_judged.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("there are distances");
-        let check = Check::that(
-            format!(
-                "moved by {judged} pixels, an image is about as far from itself as from nothing, by either norm in either space"
-            ),
-            least.1 >= 0.8,
-            format!("between {} ({}) and {} ({})", figure(least.1), least.0, figure(most.1), most.0),
-        );
         let title = format!("Distance of a moved image from itself, mean over {} images", self.inputs);
         Ok(Finding { seeds: vec![0], ..Finding::default() }
-            .check(check)
+            .check(check(judged, &at_judged))
             .table(table)
             .picture("figure", Grid::new(title, 3, panels).to_svg()))
     }
 }
 
+/// Of images that are moved by so many pixels: how far each norm finds them, as a share of the distance to nothing.
+fn check(pixels: usize, shares: &[(String, f64)]) -> Check {
+    let least = shares.iter().min_by(|a, b| a.1.total_cmp(&b.1)).expect("there are distances");
+    let most = shares.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("there are distances");
+    Check::that(
+        format!(
+            "moved by {pixels} pixels, an image is about as far from itself as from nothing, by either norm in either \
+             space"
+        ),
+        least.1 >= 0.8,
+        format!("between {} ({}) and {} ({})", figure(least.1), least.0, figure(most.1), most.0),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Verdict::{DidNotHold, Held};
+
+    #[test]
+    fn no_norm_finds_a_moved_image_near_to_itself() {
+        let judged = |shares: [f64; 2]| {
+            check(5, &["ℓ₁ in x", "ℓ₂ in z"].map(str::to_owned).into_iter().zip(shares).collect::<Vec<_>>())
+        };
+        assert_eq!(judged([1.2, 0.8]).verdict, Held);
+        assert_eq!(judged([1.2, 0.8]).figures, "between 0.800 (ℓ₂ in z) and 1.20 (ℓ₁ in x)");
+        assert_eq!(judged([1.2, 0.7]).verdict, DidNotHold, "one of them is robust");
+    }
 
     #[test]
     fn an_image_moves_right_and_down_and_what_leaves_is_gone() {

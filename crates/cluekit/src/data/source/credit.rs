@@ -192,6 +192,7 @@ fn feature(table: &RawTable, name: &str, role: Role, training: &[usize]) -> Resu
 mod tests {
     use super::*;
     use crate::data::{Samples, Targets, Value};
+    use crate::testing::real_data;
     use std::io::Write;
 
     const NAMES: &str = "ID,LIMIT_BAL,SEX,EDUCATION,MARRIAGE,AGE,PAY_0,PAY_2,PAY_3,PAY_4,PAY_5,PAY_6,BILL_AMT1,\
@@ -306,19 +307,10 @@ mod tests {
         assert!(problem(one_class).contains("must have two classes, found 0"));
     }
 
-    /// The folder with the real data, if there is one: `CLUE_DATA`, or `shared/data` beside the repository.
-    fn real_data() -> Option<PathBuf> {
-        let beside = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("shared/data"));
-        let folder = std::env::var_os("CLUE_DATA").map(PathBuf::from).into_iter().chain(beside);
-        folder.map(|folder| folder.join("uci_default_credit")).find(|folder| folder.is_dir())
-    }
-
     #[test]
     fn every_row_of_the_real_data_survives_encoding() {
-        let Some(folder) = real_data() else {
-            eprintln!("skipped: no data (set CLUE_DATA to a folder with uci_default_credit)");
-            return;
-        };
+        let Some(data) = real_data(&["uci_default_credit"]) else { return };
+        let folder = data.join("uci_default_credit");
         let dataset = load(&folder, Seed(0)).unwrap();
         assert_eq!((dataset.train.len(), dataset.test.len(), dataset.train.width), (27_000, 3_000, 33));
         let path = find(&folder).unwrap();

@@ -81,8 +81,8 @@ fn schema() -> Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::DataDir;
     use crate::data::idx::tests::{encode, gzip};
+    use crate::testing::real_data;
     use std::fs;
 
     /// Two training images and one test image; gzipped and plain, with both kinds of name.
@@ -146,24 +146,10 @@ mod tests {
         assert!(complaint(&folder).contains("holds no image"));
     }
 
-    /// The folder of the real files, or nothing (with a line that says so).
-    #[allow(clippy::print_stderr)]
-    fn real() -> Option<PathBuf> {
-        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let beside = manifest.ancestors().map(|folder| folder.join("shared/data")).find(|folder| folder.is_dir());
-        let folder = DataDir::locate(beside.filter(|_| std::env::var_os("CLUE_DATA").is_none()).as_deref());
-        let folder = folder.path_of("mnist");
-        if find_files(&folder).is_err() {
-            eprintln!("skipped: {} has no MNIST; set CLUE_DATA to test with the real files", folder.display());
-            return None;
-        }
-        Some(folder)
-    }
-
     #[test]
     fn the_real_files_have_the_published_counts_and_means() {
-        let Some(folder) = real() else { return };
-        let mnist = load(&folder).unwrap();
+        let Some(data) = real_data(&["mnist"]) else { return };
+        let mnist = load(&data.join("mnist")).unwrap();
         let counts = |samples: &Samples| {
             let Targets::Classes(labels) = &samples.y else { unreachable!() };
             (0..10).map(|digit| labels.iter().filter(|&&label| label == digit).count()).collect::<Vec<_>>()
