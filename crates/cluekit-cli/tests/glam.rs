@@ -411,7 +411,7 @@ fn a_neural_mapper_is_asked_for_the_cost_that_it_has_learned() {
         2,
         &["setting `distance`: the neural mapper was trained for `l1` and cannot map for `l2`; ask for l1"],
     );
-    let anchored = ["leave --anchored out"];
+    let anchored = ["leave out --anchored"];
     refused(&mut place.glam("apply", &["--method", "neural", "--anchored"]), 2, &anchored);
     refused(&mut place.glam("fit", &["--mapper", "neural", "--anchored"]), 2, &anchored);
     // The others go on.
@@ -525,7 +525,7 @@ fn what_cannot_be_done_ends_in_one_clear_line() {
         ("fit", &["--name", "../outside"], 2, "`../outside` cannot name a mapper; use at most 64 letters"),
         ("fit", &["--name", "best"], 2, "`best` is what a method of `clue glam apply` is called; choose another"),
         ("fit", &["--name", "input-nn"], 2, "`input-nn` is what a method of `clue glam apply` is called"),
-        ("fit", &["--mapper", "neural", "--from", "upper"], 2, "leave out --from, --where and --by"),
+        ("fit", &["--mapper", "neural", "--from", "upper"], 2, "leave out --from, --where, --by"),
         ("fit", &["--mapper", "neural", "--lambda-theta", "1"], 2, "leave these options out"),
         ("fit", &["--neural", "absent.toml"], 2, "is for --mapper neural"),
         ("fit", &["--mapper", "neural", "--neural", "absent.toml"], 1, "cannot read absent.toml"),

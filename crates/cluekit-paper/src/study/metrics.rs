@@ -257,14 +257,9 @@ mod tests {
         let log = |measure: &Measure, value: f64| if measure.name.starts_with("log") { value.ln() } else { value };
         let set = |value: f64| MEASURES.iter().map(|measure| log(measure, value)).collect::<Vec<f64>>();
         let judged = |sets: [Vec<f64>; 2]| Check::verdicts(Against::Method.checks(&[0.0, 1.0], &sets, 2, 1.0));
-        // One distinct label is the least that two clues of a class can have.
-        let labels = |mut set: Vec<f64>, labels: f64| {
-            set[MEASURES.iter().position(|measure| measure.name == "distinct labels").unwrap()] = labels;
-            set
-        };
-        let held = judged([labels(set(0.5), 1.0), labels(set(0.6), 2.0)]);
-        assert_eq!(held, [Held; 12]);
-        let worse = judged([labels(set(0.6), 2.0), labels(set(0.5), 1.0)]);
+        // Of two classes, each clue is at least half sure of one, and one of two labels is there.
+        assert_eq!(judged([set(0.5), set(0.6)]), [Held; 12]);
+        let worse = judged([set(0.6), set(0.5)]);
         assert_eq!(worse[11], DidNotHold);
         assert_eq!(worse[..11], [Held; 11], "the bounds say nothing of which is larger");
         let outside = judged([vec![-0.5; 11], vec![f64::NAN; 11]]);

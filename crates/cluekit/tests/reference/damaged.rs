@@ -271,7 +271,7 @@ fn a_newer_format_is_named_before_the_keys_that_came_with_it() {
 fn a_file_or_folder_that_is_not_there_is_named() {
     let emptied = Damaged::copy("mixed");
     fs::remove_file(emptied.folder.path().join("run.toml")).unwrap();
-    assert_says(&emptied.problem("predictor"), &["is no run", "run.toml", "clue train"]);
+    assert_says(&emptied.problem("predictor"), &["is no run", "run.toml", "train a run"]);
     for (file, model) in
         [("schema.toml", "predictor"), ("predictor.safetensors", "predictor"), ("generative.safetensors", "generative")]
     {
@@ -280,5 +280,5 @@ fn a_file_or_folder_that_is_not_there_is_named() {
         assert_says(&damaged.problem(model), &["cannot read", file]);
     }
     let nowhere = RunFolder::at(reference("nowhere")).schema().unwrap_err().to_string();
-    assert_says(&nowhere, &["nowhere", "is not there", "clue train"]);
+    assert_says(&nowhere, &["nowhere", "is not there", "train a run"]);
 }
