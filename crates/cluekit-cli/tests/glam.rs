@@ -535,7 +535,7 @@ fn what_cannot_be_done_ends_in_one_clear_line() {
         ("apply", &["--classes", "0"], 2, "setting `classes`: is 0; try at least the most probable one"),
         ("apply", &["--towards", "middle"], 2, no_class),
         ("show", &["--method", "glum"], 1, "glum.safetensors: is not there"),
-        ("compare", &["--only", "glum,glam-1"], 2, "`glum` is not a method; choose from reconstruction"),
+        ("compare", &["--only", "glum,glam-1"], 2, "`glum` is not a method; choose from original, reconstruction"),
     ];
     for (command, arguments, code, expected) in wrong {
         refused(&mut place.glam(command, arguments), code, &[expected]);

@@ -34,7 +34,10 @@ fn documents_are_valid_under_their_schemas() {
     };
     assert_valid("explanations.json", &explain(&["--method", "clue"]));
     assert_valid("explanations.json", &explain(&["--method", "delta", "--delta", "0.5..1/2", "--count", "3"]));
-    assert_valid("explanations.json", &explain(&["--method", "nabla", "--delta", "1", "--count", "3", "--threshold", "1e-30"]));
+    assert_valid(
+        "explanations.json",
+        &explain(&["--method", "nabla", "--delta", "1", "--count", "3", "--threshold", "1e-30"]),
+    );
     let page = folder.path().join("audit.html");
     let audit = clue().arg("audit").arg(&run).args(["--quick", "--json", "--out"]).arg(&page).output().unwrap();
     assert!([Some(0), Some(3)].contains(&audit.status.code()), "{}", String::from_utf8_lossy(&audit.stderr));

@@ -1,5 +1,4 @@
-//! A model that brings its own gradient: explained by value and pull-back, then audited to a page.
-//! `cargo run --release -p cluekit-report --example foreign_model`
+//! A model that brings its own gradient, audited to a page: `cargo run -p cluekit-report --example foreign_model`
 
 use cluekit::data::Table;
 use cluekit::model::foreign::{Answer, AnsweringGenerative, AnsweringPredictor, Foreign};
@@ -49,7 +48,7 @@ impl AnsweringGenerative for Line {
 fn main() -> Result<()> {
     let numbers = |times: f64| -> Vec<f64> { (0..400).map(|i| times * f64::from(i)).collect() };
     let sides = (0..400).map(|i| ["left", "right"][i / 202].to_owned()).collect::<Vec<String>>();
-    let rows = Table::new("line").with("x1", numbers(1.0)).with("x2", numbers(3.0)).with("side", sides);
+    let rows = Table::new("line").with("x1", numbers(0.37)).with("x2", numbers(1.13)).with("side", sides);
     let predictor = Arc::new(Foreign::new(Classifiers([-0.2, 0.3])));
     let explainer =
         Explainer::new(predictor, Arc::new(Foreign::new(Line))).with_rows(rows.dataset("side", 0.25, Seed(0))?);
