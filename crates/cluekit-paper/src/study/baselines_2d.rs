@@ -45,8 +45,8 @@ impl Baselines2d {
         let (models, search, background) = (stage.models()?, stage.judging(0.03), Background::default());
         let prepared = search.prepare(&models, &background, &inputs)?;
         let encoded = Encoded::prepared(&prepared, &inputs);
-        let rows = stage.rows(lab.observer())?;
-        let [train, validation] = &*rows;
+        let learned = stage.rows(lab.observer())?;
+        let [train, validation] = &*learned;
         let mut workshop =
             Workshop::new(&models, &search, &background, [train, validation], stage.thresholds(), Seed(0));
         let certain: Vec<(f64, f64)> = (0..train.len())

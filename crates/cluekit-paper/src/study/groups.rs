@@ -48,8 +48,8 @@ impl Groups {
     pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
         let stage = lab.stage(&self.models)?;
         let (models, search, background) = (stage.models()?, stage.judging(self.lambda_x), Background::default());
-        let rows = stage.rows(lab.observer())?;
-        let [train, validation] = &*rows;
+        let learned = stage.rows(lab.observer())?;
+        let [train, validation] = &*learned;
         let mut workshop =
             Workshop::new(&models, &search, &background, [train, validation], stage.thresholds(), Seed(0));
         let inputs = stage.inputs(stage.above(self.above))?;
