@@ -3,8 +3,8 @@
 //! Each use of randomness draws from a stream of its own, so adding a draw in one place never moves the numbers of
 //! another. ChaCha is counter based: stream `i` of a name costs nothing to reach, whoever asks for it and when.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -55,6 +55,14 @@ mod tests {
     #[test]
     fn a_stream_is_the_same_each_time() {
         assert_eq!(first(Seed(7).stream("init")), first(Seed(7).stream("init")));
+    }
+
+    /// Another ChaCha crate, or another order of its words, would move every number that was ever made.
+    #[test]
+    fn streams_are_those_of_chacha_with_eight_rounds() {
+        let mut rng = Rng::from_seed([7; 32]);
+        rng.set_stream(3);
+        assert_eq!((rng.random::<u64>(), rng.random::<u32>()), (2_329_101_193_019_957_077, 4_232_990_754));
     }
 
     #[test]

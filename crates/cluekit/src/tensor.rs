@@ -3,18 +3,19 @@
 //! Everything else works with [`Tensor`], whose rank is part of its type, and with the functions here. The backend
 //! is burn's pure-Rust one; its kernels run on one thread each, and [`crate::parallel`] puts threads around them.
 
-pub use burn::tensor::Tensor;
-pub use burn::tensor::activation::{log_sigmoid, log_softmax, relu, sigmoid, silu, softmax, softplus};
+pub use burn_tensor::Tensor;
+pub use burn_tensor::activation::{log_sigmoid, log_softmax, relu, sigmoid, silu, softmax, softplus};
 
 use crate::error::{Error, Result};
-use burn::backend::autodiff::checkpoint::base::Checkpointer;
-use burn::backend::autodiff::checkpoint::strategy::NoCheckpointing;
-use burn::backend::autodiff::grads::Gradients;
-use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
-use burn::backend::{Autodiff, Flex};
-use burn::tensor::module;
-use burn::tensor::ops::{ConvOptions, ConvTransposeOptions};
-use burn::tensor::{Device, TensorData};
+use burn_autodiff::Autodiff;
+use burn_autodiff::checkpoint::base::Checkpointer;
+use burn_autodiff::checkpoint::strategy::NoCheckpointing;
+use burn_autodiff::grads::Gradients;
+use burn_autodiff::ops::{Backward, Ops, OpsKind, unary};
+use burn_flex::Flex;
+use burn_tensor::module;
+use burn_tensor::ops::{ConvOptions, ConvTransposeOptions};
+use burn_tensor::{Device, TensorData};
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
@@ -93,8 +94,7 @@ thread_local! {
 /// A tensor of numbers that somebody else computed from `x`, whose gradient by `x` is what `pull_back` says.
 ///
 /// Where `x` depends on no leaf, it is a constant and nobody is asked for a gradient. A `pull_back` that fails, or
-/// returns another number of values than `x` has, makes [`gradients`] return the error. Only the pure-Rust backend
-/// knows this operation: on a GPU the tensor is a constant.
+/// returns another number of values than `x` has, makes [`gradients`] return the error.
 ///
 /// # Panics
 /// When `values` does not hold exactly as many numbers as `shape` has places.

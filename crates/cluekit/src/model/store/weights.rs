@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::model::parameters::{Layout, Parameters};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub fn write_weights_with_note(path: &Path, parameters: &Parameters, note: Optio
         let data = &bytes[4 * entry.range().start..4 * entry.range().end];
         (&entry.name, TensorView::new(Dtype::F32, entry.shape.clone(), data).expect("the layout's own bytes"))
     });
-    let note = note.map(|note| HashMap::from([(NOTE.to_owned(), note.to_owned())]));
+    let note = note.map(|note| [(NOTE.to_owned(), note.to_owned())].into_iter().collect());
     write_whole(path, &safetensors::serialize(views, note).expect("names and shapes come from a layout"))
 }
 
