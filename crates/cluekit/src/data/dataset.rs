@@ -104,7 +104,17 @@ impl Targets {
 
 /// SHA-256 of `bytes`, in lower-case hexadecimal.
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+/// Bytes in lower-case hexadecimal.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// At most `most` of `count` rows, evenly spread over all: every so-many-th, from the first.
+pub(crate) fn spread_evenly(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    (0..count).step_by(count.div_ceil(most).max(1))
 }
 
 #[cfg(test)]

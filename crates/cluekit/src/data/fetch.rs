@@ -5,6 +5,7 @@
 
 use super::DataDir;
 use super::catalogue::{Entry, RemoteFile};
+use super::dataset::hexadecimal;
 use crate::error::{Error, Remedy, Result};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions};
@@ -304,7 +305,7 @@ fn sha256_of(path: &Path) -> io::Result<String> {
     let mut buffer = vec![0; 1 << 16];
     loop {
         match file.read(&mut buffer)? {
-            0 => return Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            0 => return Ok(hexadecimal(&hash.finalize())),
             count => hash.update(&buffer[..count]),
         }
     }

@@ -4,21 +4,25 @@
 //! last dimension fastest. Files may be gzipped, whatever they are called.
 
 use super::Source;
-use super::dataset::sha256_hex;
+use super::dataset::hexadecimal;
 use crate::error::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
-use std::io::{ErrorKind, Read};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
 /// More than any file of this kind holds; a header that declares more is wrong.
 const MOST_BYTES: u64 = 1 << 31;
+/// Bytes that are read at once.
+const BLOCK: usize = 1 << 16;
 
-/// The bytes of an IDX file with their shape.
+/// Items of an IDX file: its entries along the first dimension.
 #[derive(Debug)]
 pub(crate) struct Idx {
-    /// Size of each dimension, first dimension slowest.
+    /// Size of each dimension of the whole file, first dimension slowest.
     pub shape: Vec<usize>,
-    /// One byte a value: as many as the product of the shape.
+    /// One byte a value: the chosen items, one after the other.
     pub bytes: Vec<u8>,
     /// The file it came from, hashed as it is stored.
     pub source: Source,
@@ -29,20 +33,76 @@ pub(crate) fn magic(dimensions: u8) -> u32 {
     0x0800 | u32::from(dimensions)
 }
 
-/// Reads the IDX file `path`, which must hold unsigned bytes in `dimensions` dimensions.
-pub(crate) fn read(path: &Path, dimensions: u8) -> Result<Idx> {
-    let stored = std::fs::read(path).map_err(Error::reading(path))?;
-    let (shape, bytes) = if stored.starts_with(&[0x1f, 0x8b]) {
-        parse(path, MultiGzDecoder::new(stored.as_slice()), dimensions)?
-    } else {
-        parse(path, stored.as_slice(), dimensions)?
-    };
-    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Idx { shape, bytes, source: Source { file, sha256: sha256_hex(&stored) } })
+/// How many items the IDX file `path` declares.
+pub(crate) fn count(path: &Path, dimensions: u8) -> Result<usize> {
+    let mut stored = open(path)?;
+    Ok(parse_header(path, &mut unpacked(path, &mut stored)?, dimensions)?[0])
 }
 
-fn parse(path: &Path, mut contents: impl Read, dimensions: u8) -> Result<(Vec<usize>, Vec<u8>)> {
-    let header = read_up_to(path, &mut contents, 4 + 4 * u64::from(dimensions))?;
+/// Reads the IDX file `path`, which must hold unsigned bytes in `dimensions` dimensions, and keeps the items that
+/// `chosen` names, in ascending order, among so many.
+pub(crate) fn read(path: &Path, dimensions: u8, chosen: &dyn Fn(usize) -> Vec<usize>) -> Result<Idx> {
+    let mut stored = open(path)?;
+    let (shape, bytes) = parse(path, &mut unpacked(path, &mut stored)?, dimensions, chosen)?;
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let sha256 = stored.finish().map_err(Error::reading(path))?;
+    Ok(Idx { shape, bytes, source: Source { file, sha256 } })
+}
+
+fn open(path: &Path) -> Result<Hashed<BufReader<File>>> {
+    let file = File::open(path).map_err(Error::reading(path))?;
+    Ok(Hashed { inner: BufReader::with_capacity(BLOCK, file), hash: Sha256::new() })
+}
+
+/// What a file holds, whether it is gzipped or not.
+fn unpacked<'a>(path: &Path, stored: &'a mut impl BufRead) -> Result<Box<dyn Read + 'a>> {
+    let gzipped = stored.fill_buf().map_err(Error::reading(path))?.starts_with(&[0x1f, 0x8b]);
+    Ok(if gzipped { Box::new(MultiGzDecoder::new(stored)) } else { Box::new(stored) })
+}
+
+/// A reader that hashes all that is read through it.
+struct Hashed<R> {
+    inner: R,
+    hash: Sha256,
+}
+
+impl<R: BufRead> Hashed<R> {
+    /// The hash of the whole, the rest of it included.
+    fn finish(mut self) -> io::Result<String> {
+        loop {
+            let rest = self.fill_buf()?.len();
+            if rest == 0 {
+                return Ok(hexadecimal(&self.hash.finalize()));
+            }
+            self.consume(rest);
+        }
+    }
+}
+
+impl<R: BufRead> Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for Hashed<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        // What was filled is still there, so nothing is read here and nothing can fail.
+        if let Ok(filled) = self.inner.fill_buf() {
+            self.hash.update(&filled[..amount]);
+        }
+        self.inner.consume(amount);
+    }
+}
+
+fn parse_header(path: &Path, contents: &mut dyn Read, dimensions: u8) -> Result<Vec<usize>> {
+    let header = read_up_to(path, contents, 4 + 4 * u64::from(dimensions), 0)?;
     let words = header.chunks_exact(4).map(|word| u32::from_be_bytes(word.try_into().expect("chunks of four bytes")));
     let words: Vec<u32> = words.collect();
     check_magic(path, words.first().copied(), dimensions)?;
@@ -50,21 +110,46 @@ fn parse(path: &Path, mut contents: impl Read, dimensions: u8) -> Result<(Vec<us
     if missing > 0 {
         return Err(Error::file(path, format!("ends inside its header, {missing} bytes short; download it again")));
     }
-    let shape: Vec<usize> = words[1..].iter().map(|&size| size as usize).collect();
+    Ok(words[1..].iter().map(|&size| size as usize).collect())
+}
+
+fn parse(
+    path: &Path,
+    contents: &mut dyn Read,
+    dimensions: u8,
+    chosen: &dyn Fn(usize) -> Vec<usize>,
+) -> Result<(Vec<usize>, Vec<u8>)> {
+    let shape = parse_header(path, contents, dimensions)?;
     let expected = declared_bytes(path, &shape)?;
-    let bytes = read_up_to(path, &mut contents, expected + 1)?; // one more, to notice what does not belong
-    check_length(path, &shape, expected, bytes.len() as u64)?;
-    Ok((shape, bytes))
+    let item = shape[1..].iter().product::<usize>().max(1);
+    let block = (BLOCK / item).max(1) * item;
+    let (mut kept, mut found, mut chosen) = (Vec::new(), 0, chosen(shape[0]).into_iter().peekable());
+    loop {
+        // One byte more than there should be, to notice what does not belong.
+        let limit = (expected + 1 - found).min(block as u64);
+        let bytes = read_up_to(path, contents, limit, found)?;
+        let first = found as usize / item;
+        for (place, bytes) in bytes.chunks_exact(item).enumerate() {
+            if chosen.next_if_eq(&(first + place)).is_some() {
+                kept.extend_from_slice(bytes);
+            }
+        }
+        found += bytes.len() as u64;
+        if (bytes.len() as u64) < limit || found > expected {
+            check_length(path, &shape, expected, found)?;
+            return Ok((shape, kept));
+        }
+    }
 }
 
 /// At most `limit` bytes; fewer where the file ends or is cut off. The buffer grows with what is really there.
-fn read_up_to(path: &Path, contents: &mut impl Read, limit: u64) -> Result<Vec<u8>> {
+fn read_up_to(path: &Path, contents: &mut dyn Read, limit: u64, before: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     match contents.take(limit).read_to_end(&mut bytes) {
         Ok(_) => Ok(bytes),
         Err(e) if e.kind() == ErrorKind::UnexpectedEof => Ok(bytes),
         Err(e) => {
-            let read = bytes.len();
+            let read = before + bytes.len() as u64;
             Err(Error::file(path, format!("its gzip data is corrupt after {read} bytes ({e}); download it again")))
         }
     }
@@ -105,6 +190,7 @@ fn check_length(path: &Path, shape: &[usize], expected: u64, found: u64) -> Resu
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::data::sha256_hex;
     use std::io::Write;
 
     /// An IDX file in memory.
@@ -125,7 +211,7 @@ pub(crate) mod tests {
     fn read_bytes(contents: &[u8], dimensions: u8) -> Result<Idx> {
         let mut file = tempfile::Builder::new().prefix("labels").tempfile().unwrap();
         file.write_all(contents).unwrap();
-        read(file.path(), dimensions)
+        read(file.path(), dimensions, &|count| (0..count).collect())
     }
 
     fn complaint(contents: &[u8], dimensions: u8) -> String {
@@ -141,6 +227,23 @@ pub(crate) mod tests {
             assert_eq!(idx.bytes, [1, 2, 3, 4, 5, 6]);
             assert_eq!(idx.source.sha256, sha256_hex(&stored));
         }
+    }
+
+    #[test]
+    fn chosen_items_are_kept_wherever_blocks_end_and_the_whole_file_is_hashed() {
+        // Items of 3 bytes, more of them than one block holds.
+        let items = BLOCK as u32 / 2;
+        let bytes: Vec<u8> = (0..3 * items).map(|i| (i % 251) as u8).collect();
+        let stored = gzip(&encode(&[items, 3], &bytes));
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&stored).unwrap();
+        assert_eq!(count(file.path(), 2).unwrap(), items as usize);
+        let numbers = [0, 1, BLOCK / 3 - 1, BLOCK / 3, BLOCK / 3 + 1, items as usize - 1];
+        let some = read(file.path(), 2, &|_| numbers.to_vec()).unwrap();
+        let expected: Vec<u8> = numbers.iter().flat_map(|&item| bytes[3 * item..3 * item + 3].to_vec()).collect();
+        assert_eq!(some.bytes, expected);
+        assert_eq!(some.source.sha256, sha256_hex(&stored));
+        assert!(read(file.path(), 2, &|_| vec![]).unwrap().bytes.is_empty());
     }
 
     #[test]

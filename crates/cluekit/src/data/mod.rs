@@ -28,6 +28,7 @@ mod split;
 mod tokens;
 
 pub use constraints::{Bounds, Constraints, Halfspace, Range, Relation};
+pub(crate) use dataset::spread_evenly;
 pub use dataset::{Dataset, Samples, Source, Targets, sha256_hex};
 pub use directory::DataDir;
 pub use encoding::{Column, ColumnKind, Value};
@@ -36,4 +37,4 @@ pub use memory::{Table, Values};
 pub use predicate::Predicate;
 pub use provider::Provider;
 pub use schema::{Feature, Image, Kind, Scaling, Schema, Target, Task};
-pub use source::{Request, load, read_rows};
+pub use source::{Part, Request, load, load_some, read_rows};

@@ -39,7 +39,7 @@ use crate::model::store::run::{RunFolder, RunRecord};
 use crate::model::{Generative, Predictor};
 use crate::observer::Observer;
 use crate::prediction::Prediction;
-use crate::search::{Background, Certain, Models, Plausible, Search};
+use crate::search::{Background, Certain, Models, PLAUSIBLE_ROWS, Plausible, Search, THRESHOLD_ROWS};
 use crate::seed::Seed;
 use crate::uncertainty::Uncertainty;
 use rows::Source;
@@ -78,6 +78,9 @@ pub struct OpenedRun {
 #[derive(Default)]
 struct Known {
     rows: OnceLock<Rows>,
+    /// Parts of the same that were read without the others.
+    test: OnceLock<Arc<Samples>>,
+    spread: OnceLock<rows::Spread>,
     predictions: [OnceLock<Arc<Vec<Prediction>>>; 3],
     some: OnceLock<Vec<Prediction>>,
     metrics: Mutex<BTreeMap<&'static str, Metric>>,
@@ -275,7 +278,8 @@ impl Explainer {
     /// What it says of some training rows, evenly spread over all.
     fn some_predictions(&self) -> Result<&[Prediction]> {
         if self.known.some.get().is_none() {
-            let some = crate::search::spread_predictions(self.predictor(), &self.rows()?.train, &self.task)?;
+            let rows = self.spread_rows(THRESHOLD_ROWS)?;
+            let some = crate::prediction::predict(self.predictor(), &rows, &self.task)?;
             let _ = self.known.some.set(some);
         }
         Ok(self.known.some.get().expect("it was just set"))
@@ -283,7 +287,7 @@ impl Explainer {
 
     /// Below which uncertainty of a kind a clue is accepted when nothing is said.
     pub fn threshold(&self, kind: Uncertainty) -> Result<f32> {
-        Ok(crate::search::usual_threshold_among(self.some_predictions()?, &self.task, kind))
+        Ok(crate::search::usual_threshold(self.some_predictions()?, &self.task, kind))
     }
 
     /// From which total uncertainty on the model is called unsure when nothing is said, and clues are accepted below
@@ -316,8 +320,8 @@ impl Explainer {
         if let Some(plausible) = known.get(&seed.0) {
             return Ok(plausible.clone());
         }
-        let train = &self.rows()?.train;
-        let plausible = Plausible::among(&self.models()?, &train.x, train.width, seed)?;
+        let Samples { x, width, .. } = &self.spread_rows(PLAUSIBLE_ROWS)?;
+        let plausible = Plausible::among(&self.models()?, x, *width, seed)?;
         known.insert(seed.0, plausible.clone());
         Ok(plausible)
     }

@@ -2,14 +2,17 @@
 
 use super::{Explainer, OpenedRun};
 use crate::amortise::Encoded;
-use crate::data::{self, DataDir, Dataset, Samples, Targets};
+use crate::data::{self, DataDir, Dataset, Part, Samples, Targets, spread_evenly};
 use crate::error::{Error, Remedy, Result};
 use crate::model::parameters::{Layout, Parameters};
 use crate::model::pipeline::validation_split;
 use crate::named;
 use crate::observer::{Observer, Shared};
 use crate::prediction::{Prediction, UncertaintyParts, predict_watched};
+use crate::search::{PLAUSIBLE_ROWS, THRESHOLD_ROWS};
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 named! {
@@ -58,21 +61,50 @@ pub(super) enum Source {
     Run(DataDir),
 }
 
+/// Some training rows, evenly spread over all.
+pub(super) struct Spread {
+    /// How many there are in all.
+    count: usize,
+    /// Which of them these are.
+    numbers: Vec<usize>,
+    samples: Samples,
+}
+
+impl Spread {
+    /// Those that are evenly spread for each of these numbers of rows.
+    fn numbers(count: usize) -> Vec<usize> {
+        let each = [THRESHOLD_ROWS, PLAUSIBLE_ROWS].map(|most| spread_evenly(count, most));
+        each.into_iter().flatten().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    fn select(&self, most: usize) -> Samples {
+        let place = |row: usize| self.numbers.binary_search(&row).expect("they were read for this number of rows");
+        self.samples.select(&spread_evenly(self.count, most).map(place).collect::<Vec<_>>())
+    }
+}
+
 impl OpenedRun {
     /// Refuses data that changed since the run was made.
     fn check(&self, dataset: &Dataset) -> Result<()> {
-        let path = self.folder.path().display();
         let sources = &self.record.sources;
         if !sources.is_empty() && sources.len() != dataset.sources.len() {
-            let (then, now) = (sources.len(), dataset.sources.len());
+            let (path, then, now) = (self.folder.path().display(), sources.len(), dataset.sources.len());
             let problem = format!("{path} was made from {then} files, and now there are {now}");
             return Err(Error::DataChanged { problem }.remedy(Remedy::TrainAgain));
         }
-        for (then, now) in sources.iter().zip(&dataset.sources) {
+        self.check_files(sources, &dataset.sources)
+    }
+
+    /// Refuses files that differ from what they were `then`.
+    fn check_files(&self, then: &[data::Source], now: &[data::Source]) -> Result<()> {
+        for (then, now) in then.iter().zip(now) {
             if then.sha256 != now.sha256 {
                 let problem = format!(
-                    "{} has changed since {path} was made (SHA-256 {}, then {})",
-                    now.file, now.sha256, then.sha256
+                    "{} has changed since {} was made (SHA-256 {}, then {})",
+                    now.file,
+                    self.folder.path().display(),
+                    now.sha256,
+                    then.sha256
                 );
                 let restore = Remedy::Restore { file: now.file.clone() };
                 return Err(Error::DataChanged { problem }.remedy(restore).remedy(Remedy::TrainAgain));
@@ -83,7 +115,7 @@ impl OpenedRun {
 }
 
 impl Explainer {
-    /// The rows, read and checked against the hashes in `run.toml` when they are first asked for.
+    /// All rows, read and checked against the hashes in `run.toml` when they are first asked for.
     pub fn rows(&self) -> Result<&Rows> {
         if self.known.rows.get().is_none() {
             let (Source::Run(directory), Some(run)) = (&self.source, &self.run) else {
@@ -91,24 +123,70 @@ impl Explainer {
             };
             let dataset = data::load(&run.record.dataset, self.schema(), directory)?;
             run.check(&dataset)?;
-            let _ = self.known.rows.set(Rows::from(dataset));
+            let mut rows = Rows::from(dataset);
+            rows.test = self.known.test.get().cloned().unwrap_or(rows.test);
+            let _ = self.known.rows.set(rows);
         }
         Ok(self.known.rows.get().expect("it was just set"))
     }
 
     /// The rows of a split.
     pub fn samples(&self, split: Split) -> Result<Arc<Samples>> {
-        let rows = self.rows()?;
         let samples = match split {
-            Split::Test => rows.test.clone(),
-            Split::Train => rows.train.clone(),
+            Split::Test => self.test_rows()?,
+            Split::Train => self.rows()?.train.clone(),
             Split::Validation => Arc::new(self.learning_rows()?.1),
         };
         if samples.is_empty() {
-            let path = self.run.as_ref().map_or(rows.name.clone(), |run| run.folder.path().display().to_string());
+            let given = || self.rows().map_or(String::new(), |rows| rows.name.clone());
+            let path = self.run.as_ref().map_or_else(given, |run| run.folder.path().display().to_string());
             return Err(Error::data(format!("{path} has no {split} rows")));
         }
         Ok(samples)
+    }
+
+    /// Rows that nothing was learned from, without the others where they can be read alone.
+    fn test_rows(&self) -> Result<Arc<Samples>> {
+        if let Some(test) = self.known.rows.get().map(|rows| &rows.test).or(self.known.test.get()) {
+            return Ok(test.clone());
+        }
+        match self.read_some(Part::Test, &|count| (0..count).collect())? {
+            Some(test) => Ok(self.known.test.get_or_init(|| Arc::new(test)).clone()),
+            None => Ok(self.rows()?.test.clone()),
+        }
+    }
+
+    /// At most `most` training rows, evenly spread over all, without the others where they can be read alone.
+    pub(super) fn spread_rows(&self, most: usize) -> Result<Samples> {
+        if self.known.rows.get().is_none() && self.known.spread.get().is_none() {
+            let all = Cell::new(0);
+            let chosen = |count| {
+                all.set(count);
+                Spread::numbers(count)
+            };
+            if let Some(samples) = self.read_some(Part::Train, &chosen)? {
+                let count = all.get();
+                let _ = self.known.spread.set(Spread { count, numbers: Spread::numbers(count), samples });
+            }
+        }
+        match (self.known.rows.get(), self.known.spread.get()) {
+            (None, Some(spread)) => Ok(spread.select(most)),
+            _ => {
+                let train = &self.rows()?.train;
+                Ok(train.select(&spread_evenly(train.len(), most).collect::<Vec<_>>()))
+            }
+        }
+    }
+
+    /// Some rows of a part, checked as all are; nothing where they cannot be read without the others.
+    fn read_some(&self, part: Part, chosen: &dyn Fn(usize) -> Vec<usize>) -> Result<Option<Samples>> {
+        let (Source::Run(directory), Some(run)) = (&self.source, &self.run) else { return Ok(None) };
+        let read = data::load_some(&run.record.dataset, self.schema(), directory, part, chosen)?;
+        let Some((samples, now)) = read else { return Ok(None) };
+        let then = &run.record.sources;
+        let of_part = if part == Part::Train { 0 } else { then.len().saturating_sub(now.len()) };
+        run.check_files(&then[of_part..], &now)?;
+        Ok(Some(samples))
     }
 
     /// Rows to learn from, and rows to choose settings on.

@@ -46,10 +46,12 @@ pub use delta::{Delta, Radii};
 pub use init::{InitScheme, Starts};
 pub use models::{Background, Inputs, Models, Price};
 pub use objective::{DiversityTerm, Objective, UncertaintyWeights, Weighted};
+pub(crate) use plausibility::MOST_ROWS as PLAUSIBLE_ROWS;
 pub use plausibility::Plausible;
 pub use prepared::{Prepared, Proposal};
 pub use settings::{ClassName, SearchMethod, SearchSettings};
-pub use threshold::{spread_predictions, unsure_above, usual_threshold, usual_threshold_among};
+pub(crate) use threshold::ROWS as THRESHOLD_ROWS;
+pub use threshold::{unsure_above, usual_threshold};
 
 /// Clues for one input at the most, so that a mistyped number is an error and not an allocation.
 const MOST_CLUES: usize = 100_000;

@@ -6,6 +6,7 @@
 
 use super::Models;
 use super::descent::Descent;
+use crate::data::spread_evenly;
 use crate::error::Result;
 use crate::explanation::{Clue, Plausibility};
 use crate::parallel::over_shards;
@@ -13,7 +14,7 @@ use crate::seed::Seed;
 use crate::tensor::{tensor, values};
 
 /// Training rows to compare with at the most, evenly spread over the data.
-const MOST_ROWS: usize = 4096;
+pub(crate) const MOST_ROWS: usize = 4096;
 /// Rows that one thread judges at a time.
 const ROWS: usize = 128;
 /// Draws of z for one ELBO.
@@ -30,8 +31,8 @@ pub struct Plausible {
 impl Plausible {
     /// What is ordinary among encoded training `rows`.
     pub fn among(models: &Models, rows: &[f32], width: usize, seed: Seed) -> Result<Self> {
-        let stride = (rows.len() / width).div_ceil(MOST_ROWS).max(1);
-        let chosen: Vec<f32> = rows.chunks_exact(width).step_by(stride).flatten().copied().collect();
+        let row = |row: usize| &rows[row * width..(row + 1) * width];
+        let chosen: Vec<f32> = spread_evenly(rows.len() / width, MOST_ROWS).flat_map(row).copied().collect();
         let parts = over_shards(chosen.len() / width, ROWS, |range| {
             let rows = &chosen[range.start * width..range.end * width];
             scores(models, rows, width, seed, range.start as u64)

@@ -1,14 +1,11 @@
 //! Below which uncertainty a clue is accepted when nothing is said.
 
-use super::Models;
-use crate::data::{Samples, Task};
-use crate::error::Result;
-use crate::model::Predictor;
-use crate::prediction::{Prediction, predict};
+use crate::data::Task;
+use crate::prediction::Prediction;
 use crate::uncertainty::Uncertainty;
 
 /// Training rows that are looked at, evenly spread over all.
-const ROWS: usize = 1000;
+pub(crate) const ROWS: usize = 1000;
 /// Of the greatest possible entropy, log C.
 const SHARE: f32 = 0.2;
 /// As unsure as four to one between two classes: −0.8 ln 0.8 − 0.2 ln 0.2, in nats.
@@ -20,18 +17,7 @@ const EPISTEMIC_SHARE: f32 = 0.05;
 
 /// What the surest quarter of the training rows stays below: noisy data never get as certain as clean ones. For
 /// classes at least a fifth of the greatest entropy (a twentieth for the epistemic part), rounded to two digits that people can read.
-pub fn usual_threshold(models: &Models, train: &Samples, kind: Uncertainty) -> Result<f32> {
-    Ok(usual_threshold_among(&spread_predictions(models.predictor, train, models.task())?, models.task(), kind))
-}
-
-/// What a predictor says of some training rows, evenly spread over all.
-pub fn spread_predictions(predictor: &dyn Predictor, train: &Samples, task: &Task) -> Result<Vec<Prediction>> {
-    let rows: Vec<usize> = (0..train.len()).step_by(train.len().div_ceil(ROWS).max(1)).collect();
-    predict(predictor, &train.select(&rows), task)
-}
-
-/// The same of training rows whose predictions are known.
-pub fn usual_threshold_among(predictions: &[Prediction], task: &Task, kind: Uncertainty) -> f32 {
+pub fn usual_threshold(predictions: &[Prediction], task: &Task, kind: Uncertainty) -> f32 {
     let mut amounts: Vec<f32> = predictions.iter().map(|prediction| prediction.uncertainty.get(kind)).collect();
     amounts.sort_by(f32::total_cmp);
     let quarter = amounts.get(amounts.len() / 4).copied().unwrap_or(0.0);

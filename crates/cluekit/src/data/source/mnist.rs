@@ -4,6 +4,7 @@
 
 use crate::data::catalogue::mnist_names;
 use crate::data::idx::{self, Idx};
+use crate::data::source::Part;
 use crate::data::{Constraints, Dataset, Image, Samples, Schema, Source, Target, Targets, Task};
 use crate::error::{Error, Remedy, Result};
 use std::path::{Path, PathBuf};
@@ -11,50 +12,68 @@ use std::path::{Path, PathBuf};
 const SIDE: usize = 28;
 const MAXIMUM: f64 = 255.0;
 
-/// Reads MNIST from the folder `directory`.
-pub fn load(directory: &Path) -> Result<Dataset> {
-    let [train_images, train_labels, test_images, test_labels] = find_files(directory)?;
-    let (train, train_sources) = read_split(&train_images, &train_labels)?;
-    let (test, test_sources) = read_split(&test_images, &test_labels)?;
-    let sources = [train_sources, test_sources].concat();
-    Ok(Dataset { name: "mnist".into(), schema: schema(), train, test, sources, notes: vec![] })
-}
+/// The four files: images and labels to learn from, images and labels to test on.
+#[derive(Debug)]
+pub struct Files([PathBuf; 4]);
 
-fn find_files(directory: &Path) -> Result<[PathBuf; 4]> {
-    let parts = [("train-images", 3), ("train-labels", 1), ("t10k-images", 3), ("t10k-labels", 1)];
-    let mut missing = Vec::new();
-    let files = parts.map(|(part, dimensions)| {
-        let names = mnist_names(part, dimensions);
-        let found = names.iter().map(|name| directory.join(name)).find(|path| path.is_file());
-        found.unwrap_or_else(|| {
-            missing.push(names[0].clone());
-            PathBuf::new()
-        })
-    });
-    if missing.is_empty() {
-        return Ok(files);
+impl Files {
+    /// Finds them in the folder `directory`.
+    pub fn find(directory: &Path) -> Result<Self> {
+        let parts = [("train-images", 3), ("train-labels", 1), ("t10k-images", 3), ("t10k-labels", 1)];
+        let mut missing = Vec::new();
+        let files = parts.map(|(part, dimensions)| {
+            let names = mnist_names(part, dimensions);
+            let found = names.iter().map(|name| directory.join(name)).find(|path| path.is_file());
+            found.unwrap_or_else(|| {
+                missing.push(names[0].clone());
+                PathBuf::new()
+            })
+        });
+        if missing.is_empty() {
+            return Ok(Self(files));
+        }
+        let problem = format!("has no {}", missing.join(", "));
+        let elsewhere = Remedy::data_folder("these files in its subfolder mnist");
+        Err(Error::missing(directory, problem).remedy(Remedy::fetch("mnist")).remedy(elsewhere))
     }
-    let problem = format!("has no {}", missing.join(", "));
-    let elsewhere = Remedy::data_folder("these files in its subfolder mnist");
-    Err(Error::missing(directory, problem).remedy(Remedy::fetch("mnist")).remedy(elsewhere))
-}
 
-fn read_split(images: &Path, labels: &Path) -> Result<(Samples, [Source; 2])> {
-    let pixels = idx::read(images, 3)?;
-    let digits = idx::read(labels, 1)?;
-    check_images(images, &pixels)?;
-    let (image_count, label_count) = (pixels.shape[0], digits.shape[0]);
-    if image_count != label_count {
-        let problem = format!("holds {label_count} labels for the {image_count} images of {}", images.display());
-        return Err(Error::file(labels, format!("{problem}; take both from the same distribution")));
+    /// How many images there are to learn from and to test on.
+    pub fn counts(&self) -> Result<[usize; 2]> {
+        Ok([idx::count(&self.0[0], 3)?, idx::count(&self.0[2], 3)?])
     }
-    if let Some(position) = digits.bytes.iter().position(|&digit| digit > 9) {
-        let digit = digits.bytes[position];
-        return Err(Error::file(labels, format!("label {position} (counted from 0) is {digit}, not one of 0 to 9")));
+
+    /// The first images of both parts, so many of each.
+    pub fn load(&self, counts: [usize; 2]) -> Result<Dataset> {
+        let first = |part: Part| self.read(part, &|_| (0..counts[part as usize]).collect());
+        let ((train, train_sources), (test, test_sources)) = (first(Part::Train)?, first(Part::Test)?);
+        let sources = [train_sources, test_sources].concat();
+        Ok(Dataset { name: "mnist".into(), schema: schema(), train, test, sources, notes: vec![] })
     }
-    let x = pixels.bytes.iter().map(|&pixel| f32::from(pixel) / MAXIMUM as f32).collect();
-    let y = Targets::Classes(digits.bytes.iter().map(|&digit| u32::from(digit)).collect());
-    Ok((Samples { x, width: SIDE * SIDE, y }, [pixels.source, digits.source]))
+
+    /// The images of one part that `chosen` names, in ascending order, among so many.
+    pub fn read(&self, part: Part, chosen: &dyn Fn(usize) -> Vec<usize>) -> Result<(Samples, Vec<Source>)> {
+        let (images, labels) = match part {
+            Part::Train => (&self.0[0], &self.0[1]),
+            Part::Test => (&self.0[2], &self.0[3]),
+        };
+        let pixels = idx::read(images, 3, chosen)?;
+        let digits = idx::read(labels, 1, &|count| (0..count).collect())?;
+        check_images(images, &pixels)?;
+        let (image_count, label_count) = (pixels.shape[0], digits.shape[0]);
+        if image_count != label_count {
+            let problem = format!("holds {label_count} labels for the {image_count} images of {}", images.display());
+            return Err(Error::file(labels, format!("{problem}; take both from the same distribution")));
+        }
+        if let Some(position) = digits.bytes.iter().position(|&digit| digit > 9) {
+            let digit = digits.bytes[position];
+            let problem = format!("label {position} (counted from 0) is {digit}, not one of 0 to 9");
+            return Err(Error::file(labels, problem));
+        }
+        let x = pixels.bytes.iter().map(|&pixel| f32::from(pixel) / MAXIMUM as f32).collect();
+        let y = chosen(label_count).into_iter().map(|row| u32::from(digits.bytes[row])).collect();
+        let samples = Samples { x, width: SIDE * SIDE, y: Targets::Classes(y) };
+        Ok((samples, vec![pixels.source, digits.source]))
+    }
 }
 
 fn check_images(path: &Path, images: &Idx) -> Result<()> {
@@ -68,7 +87,8 @@ fn check_images(path: &Path, images: &Idx) -> Result<()> {
     Ok(())
 }
 
-fn schema() -> Schema {
+/// What the pixels mean.
+pub fn schema() -> Schema {
     let classes = (0..10).map(|digit| digit.to_string()).collect();
     Schema {
         target: Target { name: "digit".into(), task: Task::Classification { classes }, unit: None, meaning: None },
@@ -98,6 +118,12 @@ mod tests {
         folder
     }
 
+    /// All of it.
+    fn load(directory: &Path) -> Result<Dataset> {
+        let files = Files::find(directory)?;
+        files.load(files.counts()?)
+    }
+
     fn complaint(folder: &tempfile::TempDir) -> String {
         load(folder.path()).unwrap_err().to_string()
     }
@@ -112,6 +138,18 @@ mod tests {
         let files: Vec<_> = mnist.sources.iter().map(|source| source.file.as_str()).collect();
         let expected = ["train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte"];
         assert_eq!(files, [&expected[..], &["t10k-images.idx3-ubyte", "t10k-labels.idx1-ubyte.gz"]].concat());
+    }
+
+    #[test]
+    fn some_images_come_with_their_labels_and_the_hashes_of_whole_files() {
+        let folder = tiny();
+        let (whole, files) = (load(folder.path()).unwrap(), Files::find(folder.path()).unwrap());
+        let (second, sources) = files.read(Part::Train, &|count| vec![count - 1]).unwrap();
+        assert_eq!(second, whole.train.select(&[1]));
+        assert_eq!(sources, whole.sources[..2]);
+        let first = files.load([1, 1]).unwrap();
+        assert_eq!((first.train, first.test), (whole.train.select(&[0]), whole.test));
+        assert_eq!(first.sources, whole.sources);
     }
 
     #[test]

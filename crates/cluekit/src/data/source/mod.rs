@@ -10,7 +10,7 @@ pub mod moons;
 #[cfg(feature = "files")]
 pub mod table;
 
-use super::{Dataset, Image, Samples, Schema};
+use super::{Dataset, Image, Samples, Schema, Source};
 use crate::data::DataDir;
 use crate::error::{Error, Remedy, Result};
 use crate::seed::Seed;
@@ -101,12 +101,10 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
             format!("`{}` has a target of its own, `{}`", request.name, dataset.schema.target.name),
         )
         .remedy(Remedy::leave_out(["target"]))),
-        Some(given) if bare(given) != bare(&dataset.schema) => Err(Error::data(format!(
-            "the schema does not fit `{}`, whose columns are known: only units, meanings and constraints may differ; leave \
-             the schema away",
-            request.name
-        ))),
-        Some(given) => given.validate().map(|()| Dataset { schema: given.clone(), ..dataset }),
+        Some(given) => {
+            check_fit(&request.name, given, &dataset.schema)?;
+            given.validate().map(|()| Dataset { schema: given.clone(), ..dataset })
+        }
         None => Ok(dataset),
     };
     if let Some(provider) = provider {
@@ -115,7 +113,10 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
     match counted(&request.name) {
         ("moons", _) => built_in(moons::make(request.seed)),
         #[cfg(feature = "files")]
-        ("mnist", count) => built_in(part(mnist::load(&directory.path_of("mnist"))?, count)?),
+        ("mnist", count) => {
+            let files = mnist::Files::find(&directory.path_of("mnist"))?;
+            built_in(files.load(part_of("mnist", files.counts()?, count)?)?)
+        }
         #[cfg(feature = "files")]
         ("credit", count) => {
             built_in(part(credit::load(&directory.path_of("uci_default_credit"), request.seed)?, count)?)
@@ -124,6 +125,38 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
         _ => read(request, schema, built_in),
         #[cfg(not(feature = "files"))]
         _ => Err(unread(Path::new(&request.name))),
+    }
+}
+
+/// The part of a dataset that a row lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Rows to learn from.
+    Train,
+    /// Rows that nothing is learned from.
+    Test,
+}
+
+/// Some rows of one part of a dataset, with the files that they come from; nothing where a dataset can only be read as a
+/// whole. `chosen` names rows in ascending order among so many.
+#[cfg_attr(not(feature = "files"), allow(unused_variables, reason = "only files can be read in parts"))]
+pub fn load_some(
+    request: &Request,
+    schema: Option<&Schema>,
+    directory: &DataDir,
+    part: Part,
+    chosen: &dyn Fn(usize) -> Vec<usize>,
+) -> Result<Option<(Samples, Vec<Source>)>> {
+    match counted(&request.name) {
+        _ if directory.provider_of(&request.name).is_some() => Ok(None),
+        #[cfg(feature = "files")]
+        ("mnist", count) => {
+            let files = mnist::Files::find(&directory.path_of("mnist"))?;
+            schema.map_or(Ok(()), |given| check_fit(&request.name, given, &mnist::schema()))?;
+            let counts = part_of("mnist", files.counts()?, count)?;
+            files.read(part, &|_| chosen(counts[part as usize])).map(Some)
+        }
+        _ => Ok(None),
     }
 }
 
@@ -158,20 +191,36 @@ fn counted(name: &str) -> (&str, Option<&str>) {
 /// The first rows of a dataset, so many in all, in the same proportion to train and to test on.
 #[cfg(feature = "files")]
 fn part(dataset: Dataset, count: Option<&str>) -> Result<Dataset> {
-    let Some(text) = count else { return Ok(dataset) };
-    let (train, test) = (dataset.train.len(), dataset.test.len());
-    let problem = || {
-        let whole = train + test;
-        Error::data(format!("`{}:{text}` is not a part of `{0}`; give a number from 2 to {whole}", dataset.name))
-    };
-    let count: usize = text.parse().map_err(|_| problem())?;
-    if !(2..=train + test).contains(&count) {
-        return Err(problem());
+    let whole = [dataset.train.len(), dataset.test.len()];
+    let wanted = part_of(&dataset.name, whole, count)?;
+    if wanted == whole {
+        return Ok(dataset);
     }
-    let to_test = (count * test / (train + test)).max(1);
     let first = |samples: &Samples, count: usize| samples.select(&(0..count).collect::<Vec<_>>());
-    let (train, test) = (first(&dataset.train, count - to_test), first(&dataset.test, to_test));
+    let (train, test) = (first(&dataset.train, wanted[0]), first(&dataset.test, wanted[1]));
     Ok(Dataset { train, test, ..dataset })
+}
+
+/// How many of the rows to train and to test on make `count` in all, in the same proportion.
+#[cfg(feature = "files")]
+fn part_of(name: &str, [train, test]: [usize; 2], count: Option<&str>) -> Result<[usize; 2]> {
+    let Some(text) = count else { return Ok([train, test]) };
+    let count = text.parse().ok().filter(|count| (2..=train + test).contains(count)).ok_or_else(|| {
+        Error::data(format!("`{name}:{text}` is not a part of `{name}`; give a number from 2 to {}", train + test))
+    })?;
+    let to_test = (count * test / (train + test)).max(1);
+    Ok([count - to_test, to_test])
+}
+
+/// Refuses a schema whose columns are others than those of a dataset that is known by name.
+fn check_fit(name: &str, given: &Schema, own: &Schema) -> Result<()> {
+    if bare(given) == bare(own) {
+        return Ok(());
+    }
+    Err(Error::data(format!(
+        "the schema does not fit `{name}`, whose columns are known: only units, meanings and constraints may differ; leave \
+         the schema away"
+    )))
 }
 
 /// The schema without what may differ: units, meanings and constraints.
