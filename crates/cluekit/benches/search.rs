@@ -7,15 +7,11 @@
 
 use cluekit::Seed;
 use cluekit::data::{Constraints, Feature, Image, Kind, Scaling, Schema, Target, Task};
-use cluekit::model::mlp::{Head, Mlp};
-use cluekit::model::network::Network;
-use cluekit::model::parameters::Parameters;
 use cluekit::model::plan::Plan;
-use cluekit::model::stacked::{Stacked, stack};
-use cluekit::model::training::Trainable;
-use cluekit::model::vae::{Vae, VaeNetwork, VaeShape};
+use cluekit::model::{Stacked, Vae};
 use cluekit::observer::Silent;
 use cluekit::search::{Background, Convergence, Inputs, Models, Search};
+use cluekit::testing::model::{Head, Mlp, Network, Parameters, Trainable, VaeNetwork, VaeShape, stack};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use rand_distr::{Distribution, Uniform};
 use std::hint::black_box;

@@ -1,4 +1,19 @@
-//! What the tests of this workspace share: where the real data lie, and what becomes of a test without them.
+//! What the tests of this workspace share: the insides of models, where the real data lie, and what becomes of a test
+//! without them.
+
+/// The insides of the models that this crate trains.
+pub mod model {
+    pub use crate::model::adam::Adam;
+    pub use crate::model::mlp::{Head, Mlp, negative_log_likelihood};
+    pub use crate::model::network::Network;
+    pub use crate::model::parameters::{Layout, Parameters, Weights};
+    pub use crate::model::resnet::ResNet;
+    pub use crate::model::sghmc::Sghmc;
+    pub use crate::model::stacked::stack;
+    pub use crate::model::training::{Batch, Trainable};
+    pub use crate::model::vae::likelihood::Likelihood;
+    pub use crate::model::vae::{VaeNetwork, VaeShape};
+}
 
 use std::ffi::OsString;
 use std::io::Write;

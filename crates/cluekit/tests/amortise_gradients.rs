@@ -7,10 +7,10 @@ mod common;
 use cluekit::amortise::Points;
 use cluekit::amortise::translation::{Form, LatentMap, layout, loss};
 use cluekit::error::Result;
-use cluekit::model::parameters::Parameters;
 use cluekit::model::{Generative, Predictive, Predictor};
 use cluekit::search::Models;
 use cluekit::tensor::{Tensor, tensor, values};
+use cluekit::testing::model::Parameters;
 use common::{assert_gradient, normals};
 use std::sync::Arc;
 

@@ -5,18 +5,15 @@ mod common;
 
 use cluekit::Seed;
 use cluekit::data::{Constraints, Feature, Image, Kind, Scaling, Schema, Target, Targets, Task};
-use cluekit::model::mlp::{Head, Mlp, negative_log_likelihood};
-use cluekit::model::network::Network;
-use cluekit::model::parameters::{Layout, Parameters, Weights};
 use cluekit::model::plan::Architecture;
-use cluekit::model::resnet::ResNet;
-use cluekit::model::stacked::{Stacked, stack};
-use cluekit::model::training::{Batch, Trainable};
-use cluekit::model::vae::likelihood::Likelihood;
-use cluekit::model::vae::{Vae, VaeNetwork, VaeShape};
 use cluekit::model::{Generative, Predictive, Predictor};
+use cluekit::model::{Stacked, Vae};
 use cluekit::tensor::{
     Tensor, doubling_convolution, gradients, halving_convolution, leaf, linear, pulled_back, scalar, tensor, values,
+};
+use cluekit::testing::model::{
+    Batch, Head, Layout, Likelihood, Mlp, Network, Parameters, ResNet, Trainable, VaeNetwork, VaeShape, Weights,
+    negative_log_likelihood, stack,
 };
 use cluekit::uncertainty::{Decomposition, Uncertainty, mean_prediction};
 use common::{assert_gradient, disagreements, normals};

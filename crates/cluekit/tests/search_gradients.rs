@@ -13,21 +13,16 @@ use cluekit::distance::{Distance, Metric, euclidean, latent_distance, prediction
 use cluekit::diversity::{Diversity, Set, Space};
 use cluekit::error::Result;
 use cluekit::explanation::{Explanation, StopReason};
-use cluekit::model::adam::Adam;
-use cluekit::model::mlp::{Head, Mlp};
-use cluekit::model::network::Network;
-use cluekit::model::parameters::Parameters;
 use cluekit::model::plan::Architecture;
-use cluekit::model::stacked::{Stacked, stack};
-use cluekit::model::training::Trainable;
-use cluekit::model::vae::{Vae, VaeNetwork, VaeShape};
 use cluekit::model::{Generative, Predictive, Predictor};
+use cluekit::model::{Stacked, Vae};
 use cluekit::observer::Silent;
 use cluekit::search::{
     Background, Convergence, Decoding, Delta, DiversityTerm, Inputs, LatentBall, Models, Objective, Order, Search,
     Starts, UncertaintyWeights, Weighted,
 };
 use cluekit::tensor::{Tensor, gradients, leaf, log_softmax, tensor, values};
+use cluekit::testing::model::{Adam, Head, Mlp, Network, Parameters, Trainable, VaeNetwork, VaeShape, stack};
 use cluekit::uncertainty::{Decomposition, Uncertainty, mean_prediction};
 use common::{assert_gradient, normals};
 

@@ -3,21 +3,26 @@
 //! A model comes in one of three forms: with tensors and their graph ([`Predictor`], [`Generative`]), with plain numbers
 //! and a pull-back, or with plain numbers alone (both in [`foreign`]).
 
-pub mod adam;
-pub mod bayesian;
+pub(crate) mod adam;
+pub(crate) mod bayesian;
 pub mod foreign;
-pub mod mlp;
-pub mod network;
-pub mod parameters;
+pub(crate) mod mlp;
+pub(crate) mod network;
+pub(crate) mod parameters;
 pub mod pipeline;
 pub mod plan;
-pub mod predictor;
-pub mod resnet;
-pub mod sghmc;
-pub mod stacked;
+pub(crate) mod predictor;
+pub(crate) mod resnet;
+pub(crate) mod sghmc;
+pub(crate) mod stacked;
 pub mod store;
-pub mod training;
-pub mod vae;
+pub(crate) mod training;
+pub(crate) mod vae;
+
+pub use bayesian::Sampler;
+pub use stacked::Stacked;
+pub use training::Fit;
+pub use vae::Vae;
 
 use crate::error::Result;
 use crate::seed::Rng;

@@ -5,8 +5,8 @@ use cluekit::amortise::{
     Ask, Encoded, Fitted, LearnFrom, Limit, Mapper, Method, NeuralPlan, Pair, Recipe, Scheme, Thresholds, Workshop,
     cheapest_first,
 };
+use cluekit::model::Fit;
 use cluekit::model::store::run::RunFolder;
-use cluekit::model::training::Fit;
 use cluekit::observer::Observer;
 use cluekit::prediction::UncertaintyParts;
 use cluekit::search::{Prepared, Price, Proposal};

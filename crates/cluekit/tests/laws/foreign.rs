@@ -5,8 +5,8 @@ use super::*;
 use cluekit::amortise::translation::{self, LatentMap};
 use cluekit::amortise::{Encoded, Neural, NeuralPlan, Points};
 use cluekit::measure::{generative_health, predictor_health};
+use cluekit::model::Fit;
 use cluekit::model::foreign::{Answer, AnsweringGenerative, AnsweringPredictor, Foreign};
-use cluekit::model::training::Fit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// `a b`, or with `b` transposed `a bᵀ`; `a` has rows of `inner` numbers.

@@ -23,14 +23,9 @@ use cluekit::data::{Constraints, Feature, Image, Kind, Samples, Scaling, Schema,
 use cluekit::distance::{Distance, Metric, latent_distance};
 use cluekit::diversity::{Diversity, Set, Space};
 use cluekit::explanation::{Clue, Explanation, Label, Original};
-use cluekit::model::mlp::{Head, Mlp};
-use cluekit::model::network::Network;
-use cluekit::model::parameters::Parameters;
 use cluekit::model::plan::Architecture;
-use cluekit::model::stacked::{Stacked, stack};
-use cluekit::model::training::Trainable;
-use cluekit::model::vae::{Vae, VaeNetwork, VaeShape};
 use cluekit::model::{Generative, Predictive, Predictor};
+use cluekit::model::{Stacked, Vae};
 use cluekit::observer::Silent;
 use cluekit::prediction::{Prediction, predict};
 use cluekit::search::{
@@ -38,6 +33,7 @@ use cluekit::search::{
     Objective, Order, Plausible, Search, Starts, SubSearches, UncertaintyWeights, Weighted,
 };
 use cluekit::tensor::{Tensor, gradients, leaf, log_softmax, softplus, tensor, values};
+use cluekit::testing::model::{Head, Mlp, Network, Parameters, Trainable, VaeNetwork, VaeShape, stack};
 use cluekit::uncertainty::Uncertainty;
 use cluekit::{Error, Result, Seed};
 use measures::*;

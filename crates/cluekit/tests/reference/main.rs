@@ -7,20 +7,16 @@
 #![allow(clippy::unwrap_used)]
 
 use cluekit::data::{Samples, Schema, Targets};
-use cluekit::model::adam::Adam;
-use cluekit::model::mlp::{Head, negative_log_likelihood};
-use cluekit::model::parameters::Weights;
 use cluekit::model::plan::Architecture;
-use cluekit::model::sghmc::Sghmc;
 use cluekit::model::store::checkpoint::Snapshot;
 use cluekit::model::store::run::RunFolder;
 use cluekit::model::store::weights::Arrays;
-use cluekit::model::training::Trainable;
-use cluekit::model::vae::likelihood::Likelihood;
-use cluekit::model::vae::{VaeNetwork, VaeShape};
 use cluekit::model::{Generative, Predictive, Predictor};
 use cluekit::prediction::{Prediction, predict, probabilities};
 use cluekit::tensor::{Tensor, scalar, tensor, values};
+use cluekit::testing::model::{
+    Adam, Head, Likelihood, Sghmc, Trainable, VaeNetwork, VaeShape, Weights, negative_log_likelihood,
+};
 use cluekit::uncertainty::Uncertainty;
 use cluekit::{Error, Seed};
 use safetensors::tensor::TensorView;
