@@ -1,7 +1,7 @@
 //! Learning mappers for groups of uncertain inputs, and keeping them in the run.
 
 use super::Explainer;
-use crate::amortise::{Fitted, Limit, Members, Pair, Recipe, Scheme, Thresholds, Workshop};
+use crate::amortise::{Fit, Limit, MapperKind, MapperPlan, Mappers, Members, Pair, Scheme, Thresholds};
 use crate::data::{Predicate, Samples};
 use crate::distance::Distance;
 use crate::error::{Error, Remedy, Result};
@@ -157,22 +157,22 @@ impl Explainer {
     /// Fits a mapper of a kind for every pair of groups.
     pub fn fit(
         &self,
-        recipe: &Recipe,
+        plan: &MapperPlan,
         pairs: &[Pair],
         search: &Search,
         thresholds: Thresholds,
         seed: Seed,
         observer: &mut dyn Observer,
-    ) -> Result<Fitted> {
+    ) -> Result<Mappers> {
         // One network serves all classes, so it learns from all of them.
-        let classes = match recipe.method {
-            crate::amortise::Method::Neural => None,
+        let classes = match plan.kind {
+            MapperKind::Neural => None,
             _ => classes_of(pairs, self.classes().len()),
         };
         let rows = self.encoded(classes.as_deref(), observer)?;
         let (models, background) = (self.unconstrained()?, self.plain_background(search)?);
         let [train, validation] = &*rows;
-        Workshop::new(&models, search, &background, [train, validation], thresholds, seed).fit(recipe, pairs, observer)
+        Fit::new(&models, search, &background, [train, validation], thresholds, seed).mappers(plan, pairs, observer)
     }
 
     /// What judging needs of the training rows: the distance alone.
@@ -181,15 +181,15 @@ impl Explainer {
     }
 
     /// The saved mappers called `name`.
-    pub fn load(&self, name: &str) -> Result<Fitted> {
+    pub fn load(&self, name: &str) -> Result<Mappers> {
         let run = self.opened()?;
-        Fitted::load(&run.folder.mappers(), name, &self.unconstrained()?, &run.hashes)
+        Mappers::load(&run.folder.mappers(), name, &self.unconstrained()?, &run.hashes)
     }
 
     /// Saves mappers in the run under a name.
-    pub fn save(&self, fitted: &Fitted, name: &str) -> Result<()> {
+    pub fn save(&self, mappers: &Mappers, name: &str) -> Result<()> {
         let run = self.opened()?;
-        fitted.save(&run.folder.mappers(), name, &self.unconstrained()?, run.hashes.clone())
+        mappers.save(&run.folder.mappers(), name, &self.unconstrained()?, run.hashes.clone())
     }
 }
 

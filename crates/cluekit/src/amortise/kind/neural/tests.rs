@@ -7,7 +7,7 @@ use super::*;
 use crate::amortise::toy::{Same, Sigmoid, classes, predicted, rows};
 use crate::data::{Samples, Scaling, Task};
 use crate::distance::Distance;
-use crate::model::training::{Batch, Trainable};
+use crate::model::training::{Batch, Fit, Trainable};
 use crate::model::{Generative, Predictive, Predictor};
 use crate::observer::Silent;
 use crate::tensor::{Tensor, log_softmax, scalar};
