@@ -1,6 +1,6 @@
 //! The mappers of one kind for all pairs of groups, and what they were fitted under.
 //!
-//! `choice.rs` asks them for proposals, `record.rs` saves and loads them.
+//! `choice.rs` asks them for proposals, `file.rs` saves and loads them.
 
 use super::{LearnFrom, Mapper, MapperKind, Neural, Thresholds};
 use crate::distance::Distance;

@@ -15,6 +15,7 @@
 mod change;
 mod choice;
 mod encoded;
+mod file;
 mod fit;
 mod groups;
 mod kind;

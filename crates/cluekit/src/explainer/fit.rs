@@ -201,3 +201,25 @@ fn classes_of(pairs: &[Pair], of: usize) -> Option<Vec<usize>> {
     classes.dedup();
     (classes.len() < of).then_some(classes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn group_settings_read_back_as_they_were_written() {
+        let settings = GroupSettings {
+            from: Some("4".into()),
+            condition: Some("AGE < 30".into()),
+            uncertain_above: Some(Limit::Quantile(0.9)),
+            certain_below: Some(Limit::Value(0.1)),
+            ..GroupSettings::of_scheme(Scheme::Between)
+        };
+        let json = serde_json::to_string(&settings).unwrap();
+        assert!(json.contains("\"where\":\"AGE < 30\""), "{json}");
+        assert_eq!(serde_json::from_str::<GroupSettings>(&json).unwrap(), settings);
+        assert_eq!(serde_json::from_str::<GroupSettings>("{}").unwrap(), GroupSettings::default());
+        let message = serde_json::from_str::<GroupSettings>("{\"colour\":3}").unwrap_err().to_string();
+        assert!(message.contains("unknown field `colour`"), "{message}");
+    }
+}
