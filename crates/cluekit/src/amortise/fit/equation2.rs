@@ -38,11 +38,10 @@ pub(in crate::amortise) fn with_notes(
     notes: Vec<Vec<String>>,
     more: &[Vec<String>],
 ) -> Vec<Learned> {
-    let more = more.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
-    let learned = |(((lambda, map), notes), more): (((f32, Arc<dyn Map>), Vec<String>), &[String])| Learned {
-        map,
-        lambda_theta: Some(lambda),
-        notes: [&notes, more].concat(),
+    let mut more = more.iter();
+    let learned = |((lambda, map), mut notes): ((f32, Arc<dyn Map>), Vec<String>)| {
+        notes.extend(more.next().into_iter().flatten().cloned());
+        Learned { map, lambda_theta: Some(lambda), notes }
     };
-    chosen.into_iter().zip(notes).zip(more).map(learned).collect()
+    chosen.into_iter().zip(notes).map(learned).collect()
 }

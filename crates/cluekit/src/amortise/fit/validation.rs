@@ -18,6 +18,9 @@ const MOST_VALIDATION: usize = 200;
 /// Weight of −log p of the class that a pair leads to, where that is another: without it to stay would often cost least.
 const CLASS_WEIGHT: f64 = 0.3;
 
+/// What a choice costs, the choice, and its map.
+type Judged<T> = (f64, T, Arc<dyn Map>);
+
 /// Chooses by the mean cost of each group's uncertain validation rows.
 pub(in crate::amortise) struct Validation<'a> {
     fit: &'a Fit<'a>,
@@ -78,7 +81,7 @@ impl<'a> Validation<'a> {
             false => None,
         };
         let groups = self.rows.len();
-        let mut best: Vec<Option<(f64, T, Arc<dyn Map>)>> = vec![None; groups];
+        let mut best: Vec<Option<Judged<T>>> = vec![None; groups];
         let work = Shared::new(observer, what, choices.len() as u64);
         work.go_on()?;
         // As many choices at a time as keep all threads busy.

@@ -72,19 +72,18 @@ fn read(numbers: &[f32], latent: usize, group: &GroupRecord) -> Arc<dyn Map> {
 fn fit(fit: &mut Fit, plan: &MapperPlan, groups: &[Group], observer: &mut dyn Observer) -> Result<Vec<Learned>> {
     let (examples, notes) = fit.all_examples(plan, groups, observer)?;
     let (fit, lambdas): (&Fit, _) = (fit, plan.lambdas_theta());
-    let clustered = |count: usize, lambda_theta: f32, group: usize, work: &Shared| -> Result<Arc<dyn Map>> {
+    let map_of = |count: usize, lambda_theta: f32, group: usize, work: &Shared| -> Result<Arc<dyn Map>> {
         Ok(Arc::new(clustered(fit, &examples[group], group, count, plan.descent(lambda_theta), work)?))
     };
     // Where one translation serves nobody it is best kept short; that would tie several of them too.
-    let most =
-        |lambda_theta: f32, group: usize, work: &Shared| clustered(plan.most_clusters, lambda_theta, group, work);
+    let most = |lambda_theta: f32, group: usize, work: &Shared| map_of(plan.most_clusters, lambda_theta, group, work);
     let validation = Validation::new(fit, groups)?;
     let what = plan.kind.name();
     let chosen = validation.best(what, &lambdas, observer, most)?;
     let chooses = lambdas.len() > 1 || plan.most_clusters > 1;
     let lambdas: Vec<f32> = chosen.into_iter().map(|(lambda, _)| lambda).collect();
     let counts: Vec<usize> = (1..=plan.most_clusters).collect();
-    let counted = |count: usize, group: usize, work: &Shared| clustered(count, lambdas[group], group, work);
+    let counted = |count: usize, group: usize, work: &Shared| map_of(count, lambdas[group], group, work);
     let maps = validation.best(what, &counts, observer, counted)?;
     let chosen = lambdas.iter().zip(maps).map(|(&lambda, (_, map))| (lambda, map)).collect();
     Ok(with_notes(chosen, notes, if chooses { &validation.notes } else { &[] }))

@@ -12,6 +12,9 @@
 //! | `scaled` | μ_θ(z₀ + s θ), the length s chosen for each input |
 //! | `affine` | μ_θ(z₀ + A z₀ + b) |
 //! | `neural` | μ_θ(z₀ + g(x₀, z₀, …)) |
+//!
+//! A new kind is a file with its [`Functions`] and its [`Map`], a variant of [`MapperKind`], and a line in
+//! [`MapperKind::functions`].
 
 mod affine;
 pub(super) mod clusters;
@@ -87,10 +90,16 @@ impl MapperKind {
 /// What a kind of mapper does; what its maps propose is their [`Map::propose`].
 pub(super) struct Functions {
     /// Makes a map for each group.
-    pub fit: fn(&mut Fit, &MapperPlan, &[Group], &mut dyn Observer) -> Result<Vec<Learned>>,
+    pub fit: FitGroups,
     /// How the maps lie in a file.
     pub saved: Saved,
 }
+
+/// From groups of training rows to what is learned for each.
+pub(super) type FitGroups = fn(&mut Fit, &MapperPlan, &[Group], &mut dyn Observer) -> Result<Vec<Learned>>;
+
+/// From arrays that all groups share to a map for each pair.
+pub(super) type ReadTogether = fn(&Record, &Models, Parameters, &[Pair]) -> Vec<Arc<dyn Map>>;
 
 /// How the maps of a kind lie in a file.
 pub(super) enum Saved {
@@ -110,7 +119,7 @@ pub(super) enum Saved {
         /// Their names and shapes, or what is wrong with the record.
         layout: fn(&Record, &Models) -> std::result::Result<Arc<Layout>, String>,
         /// A map for each pair.
-        read: fn(&Record, &Models, Parameters, &[Pair]) -> Vec<Arc<dyn Map>>,
+        read: ReadTogether,
     },
 }
 
