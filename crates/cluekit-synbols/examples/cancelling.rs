@@ -8,7 +8,7 @@
 
 use cluekit::Seed;
 use cluekit::amortise::{
-    Ask, Encoded, LearnFrom, Limit, Method, Pair, Recipe, Scheme, Thresholds, Workshop, cheapest_first,
+    Ask, Encoded, Fit, LearnFrom, Limit, MapperKind, MapperPlan, Pair, Scheme, Thresholds, cheapest_first,
 };
 use cluekit::data::{Constraints, Dataset, Image, Request, Samples, Schema, Target, Targets, Task};
 use cluekit::distance::{Distance, Metric};
@@ -62,15 +62,15 @@ fn main() -> Outcome<()> {
         certain_below: Limit::Value(search.threshold / 2.0),
         kind: Uncertainty::Total,
     };
-    let mut workshop = Workshop::new(&models, &search, &background, [&rows[0], &rows[1]], thresholds, SEED);
+    let mut fit = Fit::new(&models, &search, &background, [&rows[0], &rows[1]], thresholds, SEED);
     let inputs = Inputs::of(&dataset.test, &unsure, models.task())?;
     let prepared = search.prepare(&models, &background, &inputs)?;
     let seen = Encoded::of(&models, dataset.test.select(&unsure))?;
     println!("{:16}{:>8}{:>8}{:>8}{:>9}", "method", "H", "d", "cost", "certain");
-    let mut cost = |method: Method| -> Outcome<f32> {
+    let mut cost = |method: MapperKind| -> Outcome<f32> {
         let classes = Scheme::Within.pairs(LETTERS.len());
-        let pairs = if method == Method::Reconstruction { vec![Pair::default()] } else { classes };
-        let fitted = workshop.fit(&Recipe::new(method, LearnFrom::Data), &pairs, &mut Silent)?;
+        let pairs = if method == MapperKind::Reconstruction { vec![Pair::default()] } else { classes };
+        let fitted = fit.mappers(&MapperPlan::new(method, LearnFrom::Data), &pairs, &mut Silent)?;
         let proposals = fitted.propose(&models, &seen, &Ask::MostProbable(1), prepared.price(), method.name())?;
         let mut sets = prepared.certify(&proposals)?;
         cheapest_first(&mut sets);
@@ -82,10 +82,10 @@ fn main() -> Outcome<()> {
         println!("{:16}{h:>8.3}{d:>8.1}{cost:>8.3}{:>8.0}%", method.name(), 100.0 * certain);
         Ok(cost)
     };
-    let nothing = cost(Method::Reconstruction)?;
-    let means = [cost(Method::InputDbm)?, cost(Method::LatentDbm)?];
-    cost(Method::Glam)?;
-    let clusters = cost(Method::Clusters)?;
+    let nothing = cost(MapperKind::Reconstruction)?;
+    let means = [cost(MapperKind::InputDbm)?, cost(MapperKind::LatentDbm)?];
+    cost(MapperKind::Glam)?;
+    let clusters = cost(MapperKind::Clusters)?;
     assert!(means.iter().all(|cost| *cost > nothing), "differences between means are worse than doing nothing");
     assert!(clusters < nothing, "clusters mend it");
     Ok(())

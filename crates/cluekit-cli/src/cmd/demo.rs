@@ -8,7 +8,7 @@ use crate::table::table;
 use anyhow::{Result, bail};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::amortise::{Ask, LearnFrom, Method, Pair, Recipe};
+use cluekit::amortise::{Ask, LearnFrom, MapperKind, MapperPlan, Pair};
 use cluekit::audit::{self as story, Story};
 use cluekit::data::{self, Image, Request, Samples, Targets};
 use cluekit::explainer::{ApplySettings, AuditSettings, CostSettings, Explainer, GroupSettings, Split};
@@ -331,10 +331,10 @@ impl<'a> Demo<'a> {
         let classes = 0..self.classes().len();
         let class = classes.max_by_key(|&class| uncertain(class).len()).expect("there are letters");
         let thresholds = GroupSettings::default().thresholds(self.judging.threshold, self.judging.accept_by);
-        let recipe = Recipe::new(Method::Clusters, LearnFrom::Data);
+        let plan = MapperPlan::new(MapperKind::Clusters, LearnFrom::Data);
         let pairs = [Pair::of_classes(Some(class), Some(class))];
         let mut bar = Bar::new(self.quiet);
-        let fitted = explainer.fit(&recipe, &pairs, &self.judging, thresholds, self.seed, &mut bar)?;
+        let fitted = explainer.fit(&plan, &pairs, &self.judging, thresholds, self.seed, &mut bar)?;
         let rows = match uncertain(class) {
             rows if rows.is_empty() => self.top[..1].to_vec(),
             rows => rows,

@@ -5,7 +5,7 @@ use super::plane::{View, dots, ground, panel, point};
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::{figure, mean, percent};
-use cluekit::amortise::{Encoded, LearnFrom, Method, Pair, Recipe, Workshop};
+use cluekit::amortise::{Encoded, Fit, LearnFrom, MapperKind, MapperPlan, Pair};
 use cluekit::error::Result;
 use cluekit::explanation::{Clue, Label};
 use cluekit::search::Background;
@@ -47,8 +47,7 @@ impl Baselines2d {
         let encoded = Encoded::prepared(&prepared, &inputs);
         let learned = stage.rows(lab.observer())?;
         let [train, validation] = &*learned;
-        let mut workshop =
-            Workshop::new(&models, &search, &background, [train, validation], stage.thresholds(), Seed(0));
+        let mut fit = Fit::new(&models, &search, &background, [train, validation], stage.thresholds(), Seed(0));
         let certain: Vec<(f64, f64)> = (0..train.len())
             .filter(|&row| train.class(row) == class && train.predictions[row].uncertainty.total < stage.threshold)
             .map(|row| point(train.z(row)))
@@ -65,16 +64,16 @@ impl Baselines2d {
         let mut table = Table::new("baselines", &["method", "H", "of the class", "latent distance"]);
         let mut outcomes = Vec::new();
         for (method, title) in [
-            (Method::Reconstruction, "Only redrawn"),
-            (Method::LatentDbm, "Latent difference of means"),
-            (Method::LatentNn, "Nearest certain neighbour"),
+            (MapperKind::Reconstruction, "Only redrawn"),
+            (MapperKind::LatentDbm, "Latent difference of means"),
+            (MapperKind::LatentNn, "Nearest certain neighbour"),
         ] {
-            let fitted = workshop.fit(
-                &Recipe::new(method, LearnFrom::Data),
+            let fitted = fit.mappers(
+                &MapperPlan::new(method, LearnFrom::Data),
                 &[Pair::of_classes(Some(class), Some(class))],
                 lab.observer(),
             )?;
-            let proposals = fitted.fittings[0].mapper.propose(&models, &encoded, method.name(), prepared.price())?;
+            let proposals = fitted.all[0].propose(&models, &encoded, method.name(), prepared.price())?;
             let clues = prepared.certify(&proposals)?;
             let h = mean(clues.iter().flatten().map(|clue| f64::from(clue.uncertainty.total)));
             let moved = mean(clues.iter().flatten().map(|clue| f64::from(clue.distance.latent)));
@@ -82,7 +81,7 @@ impl Baselines2d {
             let kept = clues.iter().flatten().filter(of_class).count() as f64 / rows.len() as f64;
             table.push(vec![title.into(), h.into(), kept.into(), moved.into()]);
             outcomes.push(Outcome { title, uncertainty: h, kept });
-            if method == Method::Reconstruction {
+            if method == MapperKind::Reconstruction {
                 continue;
             }
             let green = palette(2);

@@ -4,7 +4,7 @@ use super::settings::usual_lambda;
 use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::{figure, mean};
-use cluekit::amortise::{Ask, Encoded, LearnFrom, Method, Recipe, Scheme, Workshop, cheapest_first};
+use cluekit::amortise::{Ask, Encoded, Fit, LearnFrom, MapperKind, MapperPlan, Scheme, cheapest_first};
 use cluekit::error::Result;
 use cluekit::explanation::Clue;
 use cluekit::search::Background;
@@ -50,8 +50,7 @@ impl Groups {
         let (models, search, background) = (stage.models()?, stage.judging(self.lambda_x), Background::default());
         let learned = stage.rows(lab.observer())?;
         let [train, validation] = &*learned;
-        let mut workshop =
-            Workshop::new(&models, &search, &background, [train, validation], stage.thresholds(), Seed(0));
+        let mut fit = Fit::new(&models, &search, &background, [train, validation], stage.thresholds(), Seed(0));
         let inputs = stage.inputs(stage.above(self.above))?;
         let prepared = search.prepare(&models, &background, &inputs)?;
         let rows = Encoded::prepared(&prepared, &inputs);
@@ -62,13 +61,13 @@ impl Groups {
             ("* → A, best of the most probable", Scheme::AnyToClass, several),
             ("* → *", Scheme::Any, Ask::OwnClass),
         ]
-        .map(|(name, scheme, ask)| (name, Method::Glam, scheme, ask));
-        let redrawn = ("only redrawn", Method::Reconstruction, Scheme::Any, Ask::OwnClass);
+        .map(|(name, scheme, ask)| (name, MapperKind::Glam, scheme, ask));
+        let redrawn = ("only redrawn", MapperKind::Reconstruction, Scheme::Any, Ask::OwnClass);
         let mut table = Table::new("schemes", &["scheme", "mappers", "H", "d", "cost", "certain"]);
         let mut costs = Vec::new();
         for (name, method, scheme, ask) in asked.into_iter().chain([redrawn]) {
-            let recipe = Recipe::new(method, LearnFrom::Data);
-            let fitted = workshop.fit(&recipe, &scheme.pairs(stage.classes().len()), lab.observer())?;
+            let plan = MapperPlan::new(method, LearnFrom::Data);
+            let fitted = fit.mappers(&plan, &scheme.pairs(stage.classes().len()), lab.observer())?;
             let mut sets = prepared.certify(&fitted.propose(&models, &rows, &ask, prepared.price(), name)?)?;
             cheapest_first(&mut sets);
             let clues: Vec<&Clue> = sets.iter().filter_map(|set| set.first()).collect();
@@ -80,7 +79,7 @@ impl Groups {
                 cost,
                 average(&|c| f64::from(u8::from(c.accepted))),
             ];
-            table.push([vec![name.into(), fitted.fittings.len().into()], numbers.map(Into::into).to_vec()].concat());
+            table.push([vec![name.into(), fitted.all.len().into()], numbers.map(Into::into).to_vec()].concat());
             costs.push((name, cost));
         }
         let [known, probable, towards, any, redrawn] = [0, 1, 2, 3, 4].map(|place: usize| costs[place].1);

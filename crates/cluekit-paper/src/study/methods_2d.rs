@@ -5,7 +5,7 @@ use super::settings::settings;
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean};
-use cluekit::amortise::{Encoded, LearnFrom, Mapper, Method, Pair, Recipe, Workshop};
+use cluekit::amortise::{Encoded, Fit, LearnFrom, Mapper, MapperKind, MapperPlan, Pair};
 use cluekit::error::Result;
 use cluekit::search::{Background, Convergence, DiversityTerm, Proposal, Search, Weighted};
 use cluekit::seed::Seed;
@@ -74,9 +74,9 @@ impl Methods2d {
         let judging = stage.judging(0.0);
         let rows = stage.rows(lab.observer())?;
         let [train, validation] = &*rows;
-        let mut workshop = Workshop::new(&models, &judging, &background, [train, validation], stage.thresholds(), seed);
-        let fitted = workshop.fit(
-            &Recipe::new(Method::Glam, LearnFrom::Data),
+        let mut fit = Fit::new(&models, &judging, &background, [train, validation], stage.thresholds(), seed);
+        let fitted = fit.mappers(
+            &MapperPlan::new(MapperKind::Glam, LearnFrom::Data),
             &[Pair::of_classes(Some(class), Some(class))],
             lab.observer(),
         )?;
@@ -85,7 +85,7 @@ impl Methods2d {
         let group = stage.inputs(&same)?;
         let prepared = judging.prepare(&models, &background, &group)?;
         let encoded = Encoded::prepared(&prepared, &group);
-        let mapper: &Mapper = &fitted.fittings[0].mapper;
+        let mapper: &Mapper = &fitted.all[0];
         let proposals = mapper.propose(&models, &encoded, "glam", prepared.price())?;
         let mapped = prepared.certify(&proposals)?;
         let itself = |row| vec![Proposal { z: prepared.z(row).to_vec(), x: None, mapper: "none".into() }];

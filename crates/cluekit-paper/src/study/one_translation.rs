@@ -6,7 +6,9 @@
 use crate::finding::{Check, Finding, Table};
 use crate::laboratory::Laboratory;
 use crate::statistics::{figure, mean, percent};
-use cluekit::amortise::{Ask, Encoded, LearnFrom, Limit, Method, Pair, Recipe, Thresholds, Workshop, cheapest_first};
+use cluekit::amortise::{
+    Ask, Encoded, Fit, LearnFrom, Limit, MapperKind, MapperPlan, Pair, Thresholds, cheapest_first,
+};
 use cluekit::data::{Samples, Targets};
 use cluekit::error::Result;
 use cluekit::model::{Generative, Predictive, Predictor};
@@ -82,8 +84,7 @@ impl OneTranslation {
             certain_below: Limit::Value(0.2),
             kind: Uncertainty::Total,
         };
-        let mut workshop =
-            Workshop::new(&models, &search, &background, [&train, &validation], thresholds, Seed(self.seed));
+        let mut fit = Fit::new(&models, &search, &background, [&train, &validation], thresholds, Seed(self.seed));
         let uncertain: Vec<usize> =
             (0..test.len()).filter(|&row| test.predictions[row].uncertainty.total > 0.4).collect();
         let uncertain = test.select(&uncertain);
@@ -92,10 +93,10 @@ impl OneTranslation {
         let mut table = Table::new("translations", &["mapper", "H before", "H after", "certain"]);
         let mut panels = Vec::new();
         let mut outcomes = Vec::new();
-        for (method, title) in [(Method::Glam, "One translation"), (Method::Clusters, "One for each cluster")] {
-            let mut recipe = Recipe::new(method, LearnFrom::Data);
-            recipe.most_clusters = self.groups + 2;
-            let fitted = workshop.fit(&recipe, &[Pair::default()], lab.observer())?;
+        for (method, title) in [(MapperKind::Glam, "One translation"), (MapperKind::Clusters, "One for each cluster")] {
+            let mut plan = MapperPlan::new(method, LearnFrom::Data);
+            plan.most_clusters = self.groups + 2;
+            let fitted = fit.mappers(&plan, &[Pair::default()], lab.observer())?;
             let proposals = fitted.propose(&models, &uncertain, &Ask::OwnClass, prepared.price(), method.name())?;
             let mut sets = prepared.certify(&proposals)?;
             cheapest_first(&mut sets);

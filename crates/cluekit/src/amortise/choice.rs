@@ -3,10 +3,8 @@
 //! Every mapper that leads from (or, where it leads from anything, to) a class that the input could be makes a proposal;
 //! the cheapest is the explanation, and the others show what else it could become.
 
-use super::Encoded;
-use super::Pair;
-use super::fit::{Fitted, Fitting};
-use super::neural::{TARGETS, most_probable};
+use super::kind::neural::{TARGETS, most_probable};
+use super::{Encoded, Mapper, Mappers, Pair};
 use crate::error::Result;
 use crate::explanation::Clue;
 use crate::search::{Models, Price, Proposal};
@@ -41,7 +39,7 @@ impl Ask {
     }
 }
 
-impl Fitting {
+impl Mapper {
     /// Whether this mapper serves a row that asks for this.
     fn serves(&self, asked: &Asked, x: &[f32], models: &Models) -> bool {
         let Pair { from, to } = &self.pair;
@@ -58,7 +56,7 @@ impl Fitting {
     }
 }
 
-impl Fitted {
+impl Mappers {
     /// What the mappers propose for each row, in the order of the pairs; an input that no mapper serves gets nothing.
     pub fn propose(
         &self,
@@ -69,27 +67,26 @@ impl Fitted {
         name: &str,
     ) -> Result<Vec<Vec<Proposal>>> {
         let asked: Vec<Asked> = (0..rows.len()).map(|row| ask.of(rows, row)).collect();
-        let served = |fitting: &Fitting| -> Vec<usize> {
-            (0..rows.len()).filter(|&row| fitting.serves(&asked[row], rows.x(row), models)).collect()
+        let served = |mapper: &Mapper| -> Vec<usize> {
+            (0..rows.len()).filter(|&row| mapper.serves(&asked[row], rows.x(row), models)).collect()
         };
-        let served: Vec<Vec<usize>> = self.fittings.iter().map(served).collect();
-        let names = |fitting: &Fitting| format!("{name} {}", fitting.pair.name(models.task().classes()));
+        let served: Vec<Vec<usize>> = self.all.iter().map(served).collect();
+        let names = |mapper: &Mapper| format!("{name} {}", mapper.pair.name(models.task().classes()));
         let mut proposals = vec![Vec::new(); rows.len()];
         if let Some(network) = self.network() {
             // One network serves all pairs, so all inputs and classes go through it together.
             let places: Vec<usize> = served.concat();
-            let target = |(fitting, served): (&Fitting, &Vec<usize>)| vec![fitting.pair.target(); served.len()];
-            let targets: Vec<usize> = self.fittings.iter().zip(&served).flat_map(target).collect();
+            let target = |(mapper, served): (&Mapper, &Vec<usize>)| vec![mapper.pair.target(); served.len()];
+            let targets: Vec<usize> = self.all.iter().zip(&served).flat_map(target).collect();
             let z = network.map(models, &rows.select(&places), &targets, price)?;
-            let names =
-                self.fittings.iter().zip(&served).flat_map(|(fitting, served)| vec![names(fitting); served.len()]);
-            for ((row, z), mapper) in places.into_iter().zip(z.chunks_exact(rows.latent)).zip(names) {
-                proposals[row].push(Proposal { z: z.to_vec(), x: None, mapper });
+            let names = self.all.iter().zip(&served).flat_map(|(mapper, served)| vec![names(mapper); served.len()]);
+            for ((row, z), name) in places.into_iter().zip(z.chunks_exact(rows.latent)).zip(names) {
+                proposals[row].push(Proposal { z: z.to_vec(), x: None, mapper: name });
             }
             return Ok(proposals);
         }
-        for (fitting, served) in self.fittings.iter().zip(served).filter(|(_, served)| !served.is_empty()) {
-            let new = fitting.mapper.propose(models, &rows.select(&served), &names(fitting), price)?;
+        for (mapper, served) in self.all.iter().zip(served).filter(|(_, served)| !served.is_empty()) {
+            let new = mapper.propose(models, &rows.select(&served), &names(mapper), price)?;
             for (row, new) in served.into_iter().zip(new) {
                 proposals[row].extend(new);
             }
@@ -108,18 +105,19 @@ pub fn cheapest_first(sets: &mut [Vec<Clue>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::amortise::toy::{Same, Sigmoid, classes, fitting, predicted, rows, table, terms};
-    use crate::amortise::{Mapper, Members, Method, Scheme};
+    use crate::amortise::toy::{Same, Sigmoid, classes, fitted_under, mapper, predicted, rows, table};
+    use crate::amortise::{MapperKind, Members, Reconstruction, Scheme};
     use crate::data::Predicate;
+    use std::sync::Arc;
 
-    fn fitted(pairs: Vec<Pair>) -> Fitted {
-        let fittings = pairs.into_iter().map(|pair| fitting(pair, Mapper::Reconstruction)).collect();
-        Fitted { method: Method::Reconstruction, terms: terms(), fittings }
+    fn mappers(pairs: Vec<Pair>) -> Mappers {
+        let all = pairs.into_iter().map(|pair| mapper(pair, Arc::new(Reconstruction))).collect();
+        Mappers { kind: MapperKind::Reconstruction, fitted_under: fitted_under(), all }
     }
 
     /// Who proposes something for each row.
     fn who(pairs: Vec<Pair>, models: &Models, rows: &Encoded, ask: &Ask) -> Vec<Vec<String>> {
-        let proposals = fitted(pairs).propose(models, rows, ask, &Price::default(), "map").unwrap();
+        let proposals = mappers(pairs).propose(models, rows, ask, &Price::default(), "map").unwrap();
         proposals.into_iter().map(|set| set.into_iter().map(|proposal| proposal.mapper).collect()).collect()
     }
 
@@ -184,7 +182,7 @@ mod tests {
         let (same, task) = (Same::new(1), classes(&["a", "b"]));
         let models = Models::new(&same, &Sigmoid).with_task(&task);
         let rows = predicted(&[&[0.9, 0.1], &[0.2, 0.8], &[0.7, 0.3]], None);
-        let proposals = fitted(Scheme::Within.pairs(2))
+        let proposals = mappers(Scheme::Within.pairs(2))
             .propose(&models, &rows, &Ask::MostProbable(1), &Price::default(), "map")
             .unwrap();
         let codes: Vec<Vec<f32>> = proposals.into_iter().flatten().map(|proposal| proposal.z).collect();

@@ -9,14 +9,11 @@
 //!
 //! A condition on the features of a table narrows either side of a pair.
 
-use super::Encoded;
+use super::{Encoded, Thresholds};
 use crate::data::{Predicate, Schema};
 use crate::error::{Error, Result};
 use crate::search::Models;
-use crate::uncertainty::Uncertainty;
-use serde::{Deserialize, Deserializer, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
 
 /// The share of a group that counts as uncertain, or as certain, where its threshold leaves nothing.
 const SHARE: f64 = 0.05;
@@ -123,86 +120,6 @@ impl Scheme {
             Self::Any => vec![Pair::default()],
         }
     }
-}
-
-/// A threshold on the uncertainty.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Limit {
-    /// In nats, or in the target's unit.
-    Value(f32),
-    /// What this share of a group's rows stays below.
-    Quantile(f64),
-}
-
-impl Limit {
-    /// The threshold for a group with these uncertainties, in rising order.
-    fn among(self, sorted: &[f32]) -> f32 {
-        match self {
-            Self::Value(value) => value,
-            Self::Quantile(share) => {
-                let place = (share * (sorted.len() - 1) as f64).round() as usize;
-                sorted[place.min(sorted.len() - 1)]
-            }
-        }
-    }
-}
-
-impl FromStr for Limit {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let wrong =
-            || format!("`{text}` is no threshold; give an uncertainty such as 0.5, or a share of rows such as 95%");
-        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
-        match text.strip_suffix('%') {
-            Some(percent) => match number(percent).filter(|percent| *percent <= 100.0) {
-                Some(percent) => Ok(Self::Quantile(percent / 100.0)),
-                None => Err(wrong()),
-            },
-            None => number(text).map(|value| value as f32).filter(|v| v.is_finite()).map(Self::Value).ok_or_else(wrong),
-        }
-    }
-}
-
-/// A number, a share as `"95%"`, or what is written: `{ quantile = 0.95 }`.
-impl<'de> Deserialize<'de> for Limit {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Number(f32),
-            Text(String),
-            Value { value: f32 },
-            Quantile { quantile: f64 },
-        }
-        match Written::deserialize(deserializer)? {
-            Written::Number(value) | Written::Value { value } => Ok(Self::Value(value)),
-            Written::Quantile { quantile } => Ok(Self::Quantile(quantile)),
-            Written::Text(text) => text.parse().map_err(serde::de::Error::custom),
-        }
-    }
-}
-
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Value(value) => write!(f, "{value}"),
-            Self::Quantile(share) => write!(f, "{}%", 100.0 * share),
-        }
-    }
-}
-
-/// When a row counts as uncertain, and when as certain.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Thresholds {
-    /// Uncertain above this.
-    pub uncertain_above: Limit,
-    /// Certain below this.
-    pub certain_below: Limit,
-    /// The kind of uncertainty.
-    pub kind: Uncertainty,
 }
 
 /// The rows of one pair.
@@ -315,20 +232,9 @@ fn above_some(sorted: &[f32]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_threshold_reads_as_an_option_says_it_and_as_it_is_written() {
-        for (text, limit) in [
-            ("0.5", Limit::Value(0.5)),
-            ("\"95%\"", Limit::Quantile(0.95)),
-            ("{\"value\":0.5}", Limit::Value(0.5)),
-            ("{\"quantile\":0.95}", Limit::Quantile(0.95)),
-        ] {
-            assert_eq!(serde_json::from_str::<Limit>(text).unwrap(), limit, "{text}");
-        }
-        assert!(serde_json::from_str::<Limit>("\"much\"").is_err());
-    }
+    use crate::amortise::Limit;
     use crate::amortise::toy::{Same, Sigmoid, classes, rows, table};
+    use crate::uncertainty::Uncertainty;
 
     fn thresholds(uncertain_above: Limit, certain_below: Limit) -> Thresholds {
         Thresholds { uncertain_above, certain_below, kind: Uncertainty::Total }
@@ -467,23 +373,5 @@ mod tests {
         let nobody = Pair { from: where_("x > 2.9"), to: Members::any() };
         let message = Group::of(&nobody, &all, &usual(), &models).unwrap_err().to_string();
         assert!(message.contains("`x > 2.9`") && message.contains("choose another"), "{message}");
-    }
-
-    #[test]
-    fn a_threshold_is_an_uncertainty_or_a_share() {
-        for (text, limit) in [
-            ("0.5", Limit::Value(0.5)),
-            ("0", Limit::Value(0.0)),
-            ("95%", Limit::Quantile(0.95)),
-            ("5 %", Limit::Quantile(0.05)),
-            ("100%", Limit::Quantile(1.0)),
-        ] {
-            assert_eq!(text.parse::<Limit>().unwrap(), limit, "{text}");
-            assert_eq!(limit.to_string().parse::<Limit>().unwrap(), limit, "{limit} is read as it is written");
-        }
-        for text in ["", "%", "many", "-1", "-5%", "101%", "nan", "inf", "0,5", "1e39"] {
-            let message = text.parse::<Limit>().unwrap_err();
-            assert!(message.contains(&format!("`{text}`")) && message.contains("95%"), "{message}");
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Models and rows that a reader can compute by hand, for the tests of this room.
 
-use super::{Encoded, Fitting, LearnFrom, Limit, Mapper, Pair, Terms, Thresholds};
+use super::{Encoded, FittedUnder, LearnFrom, Limit, Map, Mapper, Pair, Thresholds};
 use crate::data::{Constraints, Feature, Image, Kind, Samples, Scaling, Schema, Target, Targets, Task};
 use crate::distance::Distance;
 use crate::error::Result;
@@ -10,6 +10,7 @@ use crate::search::{Decoding, Models};
 use crate::seed::Seed;
 use crate::tensor::{Tensor, log_softmax};
 use crate::uncertainty::Uncertainty;
+use std::sync::Arc;
 
 /// A code is its input times `scale`.
 pub(super) struct Same {
@@ -93,9 +94,9 @@ pub(super) fn predicted(probabilities: &[&[f32]], classes: Option<&[usize]>) -> 
 }
 
 /// What mappers of these tests are fitted under.
-pub(super) fn terms() -> Terms {
+pub(super) fn fitted_under() -> FittedUnder {
     let [uncertain_above, certain_below] = [Limit::Quantile(0.95), Limit::Value(0.1)];
-    Terms {
+    FittedUnder {
         learn_from: LearnFrom::Clues(0.03),
         lambda_theta: None,
         most_clusters: None,
@@ -108,10 +109,10 @@ pub(super) fn terms() -> Terms {
 }
 
 /// A mapper of a pair, with figures that only have to be kept.
-pub(super) fn fitting(pair: Pair, mapper: Mapper) -> Fitting {
-    Fitting {
+pub(super) fn mapper(pair: Pair, map: Arc<dyn Map>) -> Mapper {
+    Mapper {
         pair,
-        mapper,
+        map,
         lambda_theta: Some(0.3),
         uncertain: 7,
         certain: 9,

@@ -10,12 +10,13 @@
 //! Both start at the latent difference of means, A = 0. Z holds codes of uncertain rows, X certain inputs: training rows
 //! (GLAM 1), or the uncertain rows' own CLUEs (GLAM 2 and 3).
 
-use super::nearest::Points;
+use super::kind::one_each;
+use super::{Encoded, Map, Points};
 use crate::error::Result;
 use crate::model::adam::Adam;
 use crate::model::parameters::{Layout, Parameters, Weights};
 use crate::parallel::over_shards;
-use crate::search::Models;
+use crate::search::{Models, Price, Proposal};
 use crate::tensor::{Tensor, scalar, tensor, values};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -61,6 +62,13 @@ impl LatentMap {
         Self { form, parameters }
     }
 
+    /// A map of this form for codes of this size, from the numbers of its arrays.
+    pub(super) fn of_numbers(form: Form, latent: usize, numbers: &[f32]) -> Self {
+        let layout = Arc::new(layout(form, latent));
+        let parameters = Parameters::new(layout, numbers.to_vec()).expect("as many numbers as the layout has places");
+        Self { form, parameters }
+    }
+
     /// A, if it has one, and b.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
@@ -87,6 +95,20 @@ impl LatentMap {
     }
 }
 
+impl Map for LatentMap {
+    fn propose(&self, _: &Models, rows: &Encoded, name: &str, _: &Price) -> Result<Vec<Vec<Proposal>>> {
+        Ok(one_each(&self.apply(&rows.z), rows.latent, name))
+    }
+
+    fn numbers(&self) -> Vec<f32> {
+        self.parameters.values.clone()
+    }
+
+    fn translation(&self) -> Option<&[f32]> {
+        (self.form == Form::Translation).then_some(&self.parameters.values)
+    }
+}
+
 /// The arrays of a form for codes of this size.
 pub fn layout(form: Form, latent: usize) -> Layout {
     let mut layout = Layout::default();
@@ -104,7 +126,7 @@ pub struct Descent {
     pub lambda_theta: f32,
     /// Steps of Adam.
     pub steps: usize,
-    /// Of Adam.
+    /// The learning rate of Adam; it falls to 0.
     pub learning_rate: f64,
 }
 
@@ -185,6 +207,7 @@ fn forward(form: Form, weights: &Weights, z: Tensor<2>) -> Tensor<2> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::amortise::kind::codes_of;
     use crate::amortise::toy::{Same, Sigmoid};
 
     fn affine(matrix: &[f32], b: &[f32]) -> LatentMap {
@@ -244,6 +267,15 @@ mod tests {
         let start = LatentMap::starting_at(Form::Affine, vec![1.0, -2.0]);
         assert_eq!(start.form(), Form::Affine);
         assert_near(&start.apply(&[3.0, 4.0]), &[4.0, 2.0], 0.0);
+    }
+
+    #[test]
+    fn maps_between_codes_are_applied_to_each_row() {
+        let same = Same::new(1);
+        let models = Models::new(&same, &Sigmoid);
+        let translation = LatentMap::translation(vec![1.5]);
+        assert_eq!(codes_of(&translation, &models, &[3.0, -1.0], 1), [[[4.5]], [[0.5]]]);
+        assert_eq!(codes_of(&affine(&[2.0], &[1.0]), &models, &[3.0, -1.0], 1), [[[10.0]], [[-2.0]]]);
     }
 
     #[test]

@@ -124,6 +124,7 @@ pub(crate) fn closest<'a>(name: &str, choices: impl Iterator<Item = &'a str>) ->
     (likeness(best) >= 0.5).then_some(best)
 }
 
+#[cfg(feature = "files")]
 impl Task {
     /// The label of the class that is written as `cell`.
     pub(crate) fn label(&self, cell: Cell<'_>) -> std::result::Result<u32, String> {

@@ -2,7 +2,7 @@
 
 use super::Explainer;
 use super::fit::GroupSettings;
-use crate::amortise::{Ask, Encoded, Fitted, LearnFrom, Method, Pair, Recipe, cheapest_first};
+use crate::amortise::{Ask, Encoded, LearnFrom, MapperKind, MapperPlan, Mappers, Pair, cheapest_first};
 use crate::error::{Error, Remedy, Result};
 use crate::explanation::{Advice, Clue, Explanation};
 use crate::observer::Observer;
@@ -37,7 +37,7 @@ pub struct ApplySettings {
 
 impl Default for ApplySettings {
     fn default() -> Self {
-        let method = Method::Glam.name().into();
+        let method = MapperKind::Glam.name().into();
         Self { method, classes: CLASSES, own_class: false, towards: vec![], refine: 0, learning_rate: 0.1 }
     }
 }
@@ -66,9 +66,9 @@ impl Explainer {
         search: &Search,
         seed: Seed,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<(String, Fitted)>> {
-        let baselines = || Method::ALL.into_iter().filter(|method| method.is_baseline());
-        let wanted: Vec<Method> = match baselines().find(|baseline| baseline.name() == method) {
+    ) -> Result<Vec<(String, Mappers)>> {
+        let baselines = || MapperKind::ALL.into_iter().filter(|kind| kind.is_baseline());
+        let wanted: Vec<MapperKind> = match baselines().find(|baseline| baseline.name() == method) {
             Some(baseline) => vec![baseline],
             None if method == BEST => baselines().collect(),
             None if !groups.are_default() => {
@@ -80,13 +80,13 @@ impl Explainer {
         let pairs = self.pairs(groups)?;
         let thresholds = groups.thresholds(search.threshold, search.accept_by);
         let mut mappers = Vec::new();
-        for method in wanted {
-            let recipe = Recipe::new(method, LearnFrom::Data);
+        for kind in wanted {
+            let plan = MapperPlan::new(kind, LearnFrom::Data);
             // A reconstruction is the same whatever class is asked for.
             let nowhere = [Pair::default()];
-            let pairs = if method == Method::Reconstruction { nowhere.as_slice() } else { &pairs };
-            let fitted = self.fit(&recipe, pairs, search, thresholds, seed, observer)?;
-            mappers.push((method.name().to_owned(), fitted));
+            let pairs = if kind == MapperKind::Reconstruction { nowhere.as_slice() } else { &pairs };
+            let fitted = self.fit(&plan, pairs, search, thresholds, seed, observer)?;
+            mappers.push((kind.name().to_owned(), fitted));
         }
         if method == BEST {
             let price = search.price(&self.plain_background(search)?)?;
@@ -104,7 +104,7 @@ impl Explainer {
     /// Explains inputs by what mappers propose, after as many steps as the search has; the cheapest clue comes first.
     pub fn apply(
         &self,
-        mappers: &[(String, Fitted)],
+        mappers: &[(String, Mappers)],
         ask: &Ask,
         search: &Search,
         inputs: &Inputs,

@@ -1,7 +1,9 @@
 //! The audit of an opened model: counts, cards and findings for a person who has to judge it.
 
 use super::{CostSettings, Explainer, GlobalExplanation, GroupSettings, Split};
-use crate::amortise::{Encoded, Fitted, LearnFrom, Limit, Members, Method, Pair, Recipe, Scheme, Thresholds};
+use crate::amortise::{
+    Encoded, LearnFrom, Limit, Mapper, MapperKind, MapperPlan, Mappers, Members, Pair, Scheme, Thresholds,
+};
 use crate::audit::{
     Audit, ClassRow, FORMAT, FeatureBand, Gallery, GroupCard, Groups, Hesitation, LatentMap, Provenance, Rows, Setting,
     Spread, Subject, Tally, Whereabouts,
@@ -59,7 +61,7 @@ pub struct AuditSettings {
     /// Learn a change for each part of this feature, instead of each class.
     pub by: Option<String>,
     /// What is learned for each group.
-    pub mapper: Method,
+    pub mapper: MapperKind,
     /// Learn nothing for whole groups, which predicts all training rows first.
     pub no_groups: bool,
     /// Fewer inputs and clues, and no choice of settings.
@@ -81,7 +83,7 @@ impl Default for AuditSettings {
             threshold: None,
             anchored: None,
             by: None,
-            mapper: Method::Scaled,
+            mapper: MapperKind::Scaled,
             no_groups: false,
             quick: false,
             seed: Seed(0),
@@ -389,36 +391,36 @@ impl Explainer {
         let above = Limit::Value(audit.subject.unsure_above.unwrap_or(search.threshold));
         let usual = settings.groups().thresholds(search.threshold, search.accept_by);
         let thresholds = Thresholds { uncertain_above: above, ..usual };
-        let mut recipe = Recipe::new(settings.mapper, LearnFrom::Data);
-        recipe.lambda_theta = settings.quick.then_some(QUICK_LAMBDA);
-        let fitted = self.fit(&recipe, &pairs, &search, thresholds, settings.seed, observer)?;
-        observer.finished("GLAM-CLUE", &format!("fitted for {} groups", fitted.fittings.len()));
+        let mut plan = MapperPlan::new(settings.mapper, LearnFrom::Data);
+        plan.lambda_theta = settings.quick.then_some(QUICK_LAMBDA);
+        let mappers = self.fit(&plan, &pairs, &search, thresholds, settings.seed, observer)?;
+        observer.finished("GLAM-CLUE", &format!("fitted for {} groups", mappers.all.len()));
         let samples = crate::data::Samples::clone(&looked.samples);
         let test = Encoded::with_predictions(&models, samples, looked.predictions.to_vec())?;
-        self.add_cards(settings, audit, &fitted, &test, &search)
+        self.add_cards(settings, audit, &mappers, &test, &search)
     }
 
     fn add_cards(
         &self,
         settings: &AuditSettings,
         audit: &mut Audit,
-        fitted: &Fitted,
+        mappers: &Mappers,
         test: &Encoded,
         search: &Search,
     ) -> Result<Vec<GlobalExplanation>> {
         let method = settings.mapper.name();
-        let explain = |fitting| self.global(fitting, method, test, search, settings.seed);
-        let explained = fitted.fittings.iter().map(explain).collect::<Result<Vec<_>>>()?;
-        let card = |(fitting, explanation): (&crate::amortise::Fitting, &GlobalExplanation)| {
+        let explain = |mapper| self.global(mapper, method, test, search, settings.seed);
+        let explained = mappers.all.iter().map(explain).collect::<Result<Vec<_>>>()?;
+        let card = |(mapper, explanation): (&Mapper, &GlobalExplanation)| {
             let mut card = GroupCard {
                 name: explanation.name.clone(),
                 uncertain_above: explanation.uncertain_above,
-                lambda_theta: fitting.lambda_theta,
+                lambda_theta: mapper.lambda_theta,
                 reach: explanation.reach.clone(),
                 certain_unchanged: explanation.certain_unchanged,
                 changes: explanation.changes.clone(),
                 picture: None,
-                notes: fitting.notes.clone(),
+                notes: mapper.notes.clone(),
             };
             if card.reach.as_ref().is_some_and(|reach| !is_finite(reach)) {
                 (card.reach, card.changes) = (None, vec![]);
@@ -426,10 +428,10 @@ impl Explainer {
             }
             card
         };
-        let groups = fitted.fittings.iter().zip(&explained).map(card).collect();
+        let groups = mappers.all.iter().zip(&explained).map(card).collect();
         audit.groups = Some(Groups { mapper: method.into(), groups });
         audit.provenance.groups =
-            Setting::flattened(&fitted.terms).map_err(|problem| Error::data(problem.to_string()))?;
+            Setting::flattened(&mappers.fitted_under).map_err(|problem| Error::data(problem.to_string()))?;
         Ok(explained)
     }
 }

@@ -7,7 +7,7 @@
 use super::Explainer;
 use super::fit::GroupSettings;
 use crate::amortise::{
-    Ask, Encoded, Fitted, LearnFrom, Method, Pair, Recipe, Scheme, Thresholds, Workshop, cheapest_first,
+    Ask, Encoded, Fit, LearnFrom, MapperKind, MapperPlan, Mappers, Pair, Scheme, Thresholds, cheapest_first,
 };
 use crate::data::Task;
 use crate::error::{Error, Result};
@@ -27,20 +27,20 @@ const CLASSES: usize = 3;
 const TIMES: usize = 3;
 
 /// The methods that are mappers, and how they are fitted.
-const MAPPERS: [(&str, Method, LearnFrom); 13] = [
-    ("reconstruction", Method::Reconstruction, LearnFrom::Data),
-    ("input-dbm", Method::InputDbm, LearnFrom::Data),
-    ("latent-dbm", Method::LatentDbm, LearnFrom::Data),
-    ("input-nn", Method::InputNn, LearnFrom::Data),
-    ("latent-nn", Method::LatentNn, LearnFrom::Data),
-    ("glam-1", Method::Glam, LearnFrom::Data),
-    ("glam-2", Method::Glam, LearnFrom::Clues(0.0)),
-    ("glam-3", Method::Glam, LearnFrom::Clues(0.03)),
-    ("clusters", Method::Clusters, LearnFrom::Clues(0.03)),
-    ("scaled", Method::Scaled, LearnFrom::Clues(0.03)),
-    ("affine", Method::Affine, LearnFrom::Clues(0.03)),
-    ("neural-same-class", Method::Neural, LearnFrom::Data),
-    ("neural", Method::Neural, LearnFrom::Data),
+const MAPPERS: [(&str, MapperKind, LearnFrom); 13] = [
+    ("reconstruction", MapperKind::Reconstruction, LearnFrom::Data),
+    ("input-dbm", MapperKind::InputDbm, LearnFrom::Data),
+    ("latent-dbm", MapperKind::LatentDbm, LearnFrom::Data),
+    ("input-nn", MapperKind::InputNn, LearnFrom::Data),
+    ("latent-nn", MapperKind::LatentNn, LearnFrom::Data),
+    ("glam-1", MapperKind::Glam, LearnFrom::Data),
+    ("glam-2", MapperKind::Glam, LearnFrom::Clues(0.0)),
+    ("glam-3", MapperKind::Glam, LearnFrom::Clues(0.03)),
+    ("clusters", MapperKind::Clusters, LearnFrom::Clues(0.03)),
+    ("scaled", MapperKind::Scaled, LearnFrom::Clues(0.03)),
+    ("affine", MapperKind::Affine, LearnFrom::Clues(0.03)),
+    ("neural-same-class", MapperKind::Neural, LearnFrom::Data),
+    ("neural", MapperKind::Neural, LearnFrom::Data),
 ];
 /// Every method by its name.
 pub const METHODS: [&str; 18] = [
@@ -210,13 +210,13 @@ impl Explainer {
         contest.entries(&mappers, observer)
     }
 
-    /// The mappers that are needed, from the run if they were fitted under the same terms before.
+    /// The mappers that are needed, from the run if they were fitted in the same way before.
     fn compared_mappers(
         &self,
         settings: &CompareSettings,
         search: &Search,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<(&'static str, Fitted)>> {
+    ) -> Result<Vec<(&'static str, Mappers)>> {
         let anchored = search.decoding == crate::search::Decoding::Anchored;
         let [within, to_class] = [Scheme::Within, Scheme::AnyToClass].map(GroupSettings::of_scheme);
         let pairs = [self.pairs(&within)?, self.pairs(&to_class)?];
@@ -226,22 +226,16 @@ impl Explainer {
         let [train, validation] = &*rows;
         let thresholds = settings.thresholds.unwrap_or(usual);
         let rows = [train, validation];
-        let mut workshop = Workshop::new(&models, search, &background, rows, thresholds, settings.seed);
-        let mut mappers: Vec<(&'static str, Fitted)> = Vec::new();
-        for (name, method, learn_from) in MAPPERS.into_iter().filter(|(name, ..)| settings.needs(name, anchored)) {
-            let saved_as = if method == Method::Neural { "neural" } else { name };
-            let same = mappers.iter().find(|(_, fitted)| method == Method::Neural && fitted.method == method);
+        let mut fit = Fit::new(&models, search, &background, rows, thresholds, settings.seed);
+        let mut mappers: Vec<(&'static str, Mappers)> = Vec::new();
+        for (name, kind, learn_from) in MAPPERS.into_iter().filter(|(name, ..)| settings.needs(name, anchored)) {
+            let saved_as = if kind == MapperKind::Neural { "neural" } else { name };
+            let same = mappers.iter().find(|(_, fitted)| kind == MapperKind::Neural && fitted.kind == kind);
             let fitted = match same {
                 Some((_, fitted)) => fitted.clone(),
                 None => {
-                    let pairs = if method == Method::Neural { &pairs[1] } else { &pairs[0] };
-                    self.saved_or_fitted(
-                        &mut workshop,
-                        (saved_as, method, learn_from),
-                        pairs,
-                        settings.refit,
-                        observer,
-                    )?
+                    let pairs = if kind == MapperKind::Neural { &pairs[1] } else { &pairs[0] };
+                    self.saved_or_fitted(&mut fit, (saved_as, kind, learn_from), pairs, settings.refit, observer)?
                 }
             };
             mappers.push((name, fitted));
@@ -251,28 +245,28 @@ impl Explainer {
 
     fn saved_or_fitted(
         &self,
-        workshop: &mut Workshop,
-        (name, method, learn_from): (&str, Method, LearnFrom),
+        fit: &mut Fit,
+        (name, kind, learn_from): (&str, MapperKind, LearnFrom),
         pairs: &[Pair],
         refit: bool,
         observer: &mut dyn Observer,
-    ) -> Result<Fitted> {
-        let lambda_x = workshop.search.objective.input.0;
+    ) -> Result<Mappers> {
+        let lambda_x = fit.search.objective.input.0;
         let learn_from = match learn_from {
             LearnFrom::Clues(lambda) if lambda > 0.0 => LearnFrom::Clues(lambda_x),
             other => other,
         };
-        let mut recipe = Recipe::new(method, learn_from);
-        if method == Method::Neural {
-            recipe.neural.lambda_x = lambda_x;
+        let mut plan = MapperPlan::new(kind, learn_from);
+        if kind == MapperKind::Neural {
+            plan.neural.lambda_x = lambda_x;
         }
-        let saved = self.run().map(|run| run.folder.mappers().path(name)).filter(|_| !method.is_baseline());
+        let saved = self.run().map(|run| run.folder.mappers().path(name)).filter(|_| !kind.is_baseline());
         if let Some(saved) = saved.as_ref().filter(|saved| !refit && saved.exists()) {
             // The network's own settings may be any.
-            let fits = |fitted: &Fitted| {
-                fitted.method == method
-                    && fitted.terms == workshop.terms(&recipe)
-                    && fitted.fittings.iter().map(|fitting| &fitting.pair).eq(pairs)
+            let fits = |fitted: &Mappers| {
+                fitted.kind == kind
+                    && fitted.fitted_under == fit.fitted_under(&plan)
+                    && fitted.all.iter().map(|mapper| &mapper.pair).eq(pairs)
             };
             let fitted = self.load(name)?;
             if fits(&fitted) {
@@ -281,8 +275,8 @@ impl Explainer {
             }
             observer.finished(name, &format!("{} was fitted otherwise and is left alone", saved.display()));
         }
-        let fitted = workshop.fit(&recipe, pairs, observer)?;
-        if !method.is_baseline() {
+        let fitted = fit.mappers(&plan, pairs, observer)?;
+        if !kind.is_baseline() {
             observer.finished(name, "fitted");
         }
         if saved.is_some_and(|saved| refit || !saved.exists()) {
@@ -308,7 +302,7 @@ impl Contest<'_> {
     }
 
     /// What every method makes of the inputs, in the order of [`MAPPERS`] between the original and CLUE.
-    fn entries(&self, mappers: &[(&str, Fitted)], observer: &mut dyn Observer) -> Result<Vec<Entry>> {
+    fn entries(&self, mappers: &[(&str, Mappers)], observer: &mut dyn Observer) -> Result<Vec<Entry>> {
         let prepared = self.search.prepare(self.models, self.background, self.inputs)?;
         let (rows, price) = (Encoded::prepared(&prepared, self.inputs), prepared.price());
         let mut entries = Vec::new();

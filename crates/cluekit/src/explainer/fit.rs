@@ -1,7 +1,7 @@
 //! Learning mappers for groups of uncertain inputs, and keeping them in the run.
 
 use super::Explainer;
-use crate::amortise::{Fitted, Limit, Members, Pair, Recipe, Scheme, Thresholds, Workshop};
+use crate::amortise::{Fit, Limit, MapperKind, MapperPlan, Mappers, Members, Pair, Scheme, Thresholds};
 use crate::data::{Predicate, Samples};
 use crate::distance::Distance;
 use crate::error::{Error, Remedy, Result};
@@ -157,22 +157,22 @@ impl Explainer {
     /// Fits a mapper of a kind for every pair of groups.
     pub fn fit(
         &self,
-        recipe: &Recipe,
+        plan: &MapperPlan,
         pairs: &[Pair],
         search: &Search,
         thresholds: Thresholds,
         seed: Seed,
         observer: &mut dyn Observer,
-    ) -> Result<Fitted> {
+    ) -> Result<Mappers> {
         // One network serves all classes, so it learns from all of them.
-        let classes = match recipe.method {
-            crate::amortise::Method::Neural => None,
+        let classes = match plan.kind {
+            MapperKind::Neural => None,
             _ => classes_of(pairs, self.classes().len()),
         };
         let rows = self.encoded(classes.as_deref(), observer)?;
         let (models, background) = (self.unconstrained()?, self.plain_background(search)?);
         let [train, validation] = &*rows;
-        Workshop::new(&models, search, &background, [train, validation], thresholds, seed).fit(recipe, pairs, observer)
+        Fit::new(&models, search, &background, [train, validation], thresholds, seed).mappers(plan, pairs, observer)
     }
 
     /// What judging needs of the training rows: the distance alone.
@@ -181,15 +181,15 @@ impl Explainer {
     }
 
     /// The saved mappers called `name`.
-    pub fn load(&self, name: &str) -> Result<Fitted> {
+    pub fn load(&self, name: &str) -> Result<Mappers> {
         let run = self.opened()?;
-        Fitted::load(&run.folder.mappers(), name, &self.unconstrained()?, &run.hashes)
+        Mappers::load(&run.folder.mappers(), name, &self.unconstrained()?, &run.hashes)
     }
 
     /// Saves mappers in the run under a name.
-    pub fn save(&self, fitted: &Fitted, name: &str) -> Result<()> {
+    pub fn save(&self, mappers: &Mappers, name: &str) -> Result<()> {
         let run = self.opened()?;
-        fitted.save(&run.folder.mappers(), name, &self.unconstrained()?, run.hashes.clone())
+        mappers.save(&run.folder.mappers(), name, &self.unconstrained()?, run.hashes.clone())
     }
 }
 
@@ -200,4 +200,26 @@ fn classes_of(pairs: &[Pair], of: usize) -> Option<Vec<usize>> {
     classes.sort_unstable();
     classes.dedup();
     (classes.len() < of).then_some(classes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn group_settings_read_back_as_they_were_written() {
+        let settings = GroupSettings {
+            from: Some("4".into()),
+            condition: Some("AGE < 30".into()),
+            uncertain_above: Some(Limit::Quantile(0.9)),
+            certain_below: Some(Limit::Value(0.1)),
+            ..GroupSettings::of_scheme(Scheme::Between)
+        };
+        let json = serde_json::to_string(&settings).unwrap();
+        assert!(json.contains("\"where\":\"AGE < 30\""), "{json}");
+        assert_eq!(serde_json::from_str::<GroupSettings>(&json).unwrap(), settings);
+        assert_eq!(serde_json::from_str::<GroupSettings>("{}").unwrap(), GroupSettings::default());
+        let message = serde_json::from_str::<GroupSettings>("{\"colour\":3}").unwrap_err().to_string();
+        assert!(message.contains("unknown field `colour`"), "{message}");
+    }
 }

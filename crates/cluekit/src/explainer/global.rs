@@ -1,7 +1,7 @@
 //! What a fitted mapper does to the uncertain rows of its group that it was not learned from.
 
 use super::Explainer;
-use crate::amortise::{Encoded, Fitting, GlobalChange, cheapest_first};
+use crate::amortise::{Encoded, GlobalChange, Mapper, cheapest_first};
 use crate::audit::FeatureShift;
 use crate::error::Result;
 use crate::explanation::{Clue, Label};
@@ -53,7 +53,7 @@ impl Explainer {
     /// What a mapper called `method` does to the uncertain rows of its group among `rows`.
     pub fn global(
         &self,
-        fitting: &Fitting,
+        mapper: &Mapper,
         method: &str,
         rows: &Encoded,
         search: &Search,
@@ -63,12 +63,12 @@ impl Explainer {
         let kind = search.accept_by;
         let amount = |row: usize| rows.predictions[row].uncertainty.get(kind);
         let belongs =
-            |&row: &usize| amount(row) > fitting.uncertain_above && fitting.pair.from.hold(rows, row, models.schema);
+            |&row: &usize| amount(row) > mapper.uncertain_above && mapper.pair.from.hold(rows, row, models.schema);
         let members: Vec<usize> =
             crate::prediction::ranked(&rows.predictions, kind).into_iter().filter(belongs).collect();
         let mut explanation = GlobalExplanation {
-            name: fitting.pair.name(self.classes()),
-            uncertain_above: fitting.uncertain_above,
+            name: mapper.pair.name(self.classes()),
+            uncertain_above: mapper.uncertain_above,
             reach: None,
             changes: vec![],
             certain_unchanged: None,
@@ -82,9 +82,9 @@ impl Explainer {
         let inputs = Inputs::new(rows.x.clone(), rows.width)?;
         let prepared = search.prepare(&models, &background, &inputs)?;
         let rows = Encoded { classes: rows.classes, ..Encoded::prepared(&prepared, &inputs) };
-        let clues = cheapest(&models, &prepared, fitting, &rows, method)?;
+        let clues = cheapest(&models, &prepared, mapper, &rows, method)?;
         let outcomes: Vec<Outcome> =
-            clues.iter().enumerate().map(|(row, clue)| outcome(fitting, &rows, row, clue)).collect();
+            clues.iter().enumerate().map(|(row, clue)| outcome(mapper, &rows, row, clue)).collect();
         explanation.reach = Reach::of(&outcomes, seed);
         let codes: Vec<f32> = clues.iter().flat_map(|clue| clue.z.iter().copied()).collect();
         let change = GlobalChange::of(&models, &rows, &codes)?;
@@ -101,14 +101,8 @@ impl Explainer {
 }
 
 /// The cheapest clue of each row.
-fn cheapest(
-    models: &Models,
-    prepared: &Prepared,
-    fitting: &Fitting,
-    rows: &Encoded,
-    method: &str,
-) -> Result<Vec<Clue>> {
-    let proposals = fitting.mapper.propose(models, rows, method, prepared.price())?;
+fn cheapest(models: &Models, prepared: &Prepared, mapper: &Mapper, rows: &Encoded, method: &str) -> Result<Vec<Clue>> {
+    let proposals = mapper.propose(models, rows, method, prepared.price())?;
     let mut sets = prepared.certify(&proposals)?;
     cheapest_first(&mut sets);
     Ok(sets.into_iter().flat_map(|set| set.into_iter().take(1)).collect())
@@ -137,8 +131,8 @@ fn examples(rows: &Encoded, unchanged: &[Clue], clues: &[Clue]) -> Vec<ChangedEx
     (0..clues.len()).step_by(clues.len().div_ceil(EXAMPLES).max(1)).map(example).collect()
 }
 
-fn outcome(fitting: &Fitting, rows: &Encoded, row: usize, clue: &Clue) -> Outcome {
-    let asked = fitting.pair.to.class.unwrap_or_else(|| rows.class(row));
+fn outcome(mapper: &Mapper, rows: &Encoded, row: usize, clue: &Clue) -> Outcome {
+    let asked = mapper.pair.to.class.unwrap_or_else(|| rows.class(row));
     Outcome {
         before: rows.predictions[row].uncertainty.total,
         after: clue.uncertainty.total,

@@ -21,7 +21,7 @@ pub(crate) mod vae;
 
 pub use bayesian::Sampler;
 pub use stacked::Stacked;
-pub use training::Fit;
+pub use training::TrainingPlan;
 pub use vae::Vae;
 
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use super::bayesian::Sampler;
 use super::network::Network;
-use super::training::{Fit, Trainable};
+use super::training::{Trainable, TrainingPlan};
 use super::vae::{VaeNetwork, VaeShape};
 use crate::data::{Dataset, Schema};
 use crate::error::{Error, Result};
@@ -50,7 +50,7 @@ pub struct GenerativePlan {
     /// Channels of each halving of the image; used by `convolution` and `ladder`.
     pub channels: Vec<usize>,
     /// Training.
-    pub fit: Fit,
+    pub fit: TrainingPlan,
 }
 
 /// The networks of a VAE.
@@ -87,7 +87,7 @@ pub struct PredictorPlan {
     /// Probability that a hidden activation is dropped; used by `dropout` alone.
     pub dropout: f64,
     /// Training with Adam; for `bayesian` it is the warm start of the chain.
-    pub fit: Fit,
+    pub fit: TrainingPlan,
     /// The Markov chain; used by `bayesian` alone.
     pub sampler: Sampler,
 }
@@ -173,7 +173,7 @@ impl Plan {
                 depth: 3,
                 blocks: 0,
                 channels: vec![32, 64],
-                fit: Fit { epochs: 30, batch: 256, learning_rate: 2e-3, weight_decay: 0.0, patience: 8 },
+                fit: TrainingPlan { epochs: 30, batch: 256, learning_rate: 2e-3, weight_decay: 0.0, patience: 8 },
             },
             predictor: PredictorPlan {
                 kind: PredictorKind::Bayesian,
@@ -183,7 +183,7 @@ impl Plan {
                 blocks: 1,
                 samples: 50,
                 dropout: 0.2,
-                fit: Fit { epochs: 4, batch: 256, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
+                fit: TrainingPlan { epochs: 4, batch: 256, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
                 sampler: Sampler { step: 0.004, likelihood_power: 10.0, ..Sampler::default() },
             },
         }
@@ -201,7 +201,7 @@ impl Plan {
                 depth: 3,
                 blocks: 0,
                 channels: vec![16, 32],
-                fit: Fit { epochs: 30, batch: 128, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
+                fit: TrainingPlan { epochs: 30, batch: 128, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
             },
             predictor: PredictorPlan {
                 kind: PredictorKind::Ensemble,
@@ -211,7 +211,7 @@ impl Plan {
                 blocks: 1,
                 samples: 5,
                 dropout: 0.0,
-                fit: Fit { epochs: 4, batch: 128, learning_rate: 4e-3, weight_decay: 0.01, patience: 0 },
+                fit: TrainingPlan { epochs: 4, batch: 128, learning_rate: 4e-3, weight_decay: 0.01, patience: 0 },
                 sampler: Sampler::default(),
             },
         }
@@ -220,7 +220,7 @@ impl Plan {
     /// The same ensemble for a demonstration, and a generative model that learns in half a minute.
     fn symbols_in_a_hurry() -> Self {
         let mut plan = Self::symbols();
-        let fit = Fit { epochs: 28, batch: 256, learning_rate: 2e-3, weight_decay: 0.0, patience: 0 };
+        let fit = TrainingPlan { epochs: 28, batch: 256, learning_rate: 2e-3, weight_decay: 0.0, patience: 0 };
         plan.generative = GenerativePlan { latent: 24, fit, ..Self::images().generative };
         (plan.predictor.fit.epochs, plan.predictor.samples) = (3, 3);
         plan
@@ -238,11 +238,12 @@ impl Plan {
             depth: 2,
             blocks: 1,
             channels: vec![128, 128, 256],
-            fit: Fit { epochs: 200, batch: 256, learning_rate: 1e-4, weight_decay: 0.0, patience: 0 },
+            fit: TrainingPlan { epochs: 200, batch: 256, learning_rate: 1e-4, weight_decay: 0.0, patience: 0 },
             ..plan.generative
         };
         plan.predictor.channels = vec![64, 128, 256, 512];
-        plan.predictor.fit = Fit { epochs: 100, batch: 512, learning_rate: 4e-4, weight_decay: 1e-4, patience: 10 };
+        plan.predictor.fit =
+            TrainingPlan { epochs: 100, batch: 512, learning_rate: 4e-4, weight_decay: 1e-4, patience: 10 };
         plan
     }
 
@@ -259,7 +260,7 @@ impl Plan {
                 depth: 2,
                 blocks: 0,
                 channels: vec![],
-                fit: Fit { epochs: 40, batch, learning_rate: 2e-3, weight_decay: 0.0, patience: 10 },
+                fit: TrainingPlan { epochs: 40, batch, learning_rate: 2e-3, weight_decay: 0.0, patience: 10 },
             },
             predictor: PredictorPlan {
                 kind: PredictorKind::Bayesian,
@@ -269,7 +270,7 @@ impl Plan {
                 blocks: 0,
                 samples: 50,
                 dropout: 0.1,
-                fit: Fit { epochs: 5, batch, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
+                fit: TrainingPlan { epochs: 5, batch, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
                 sampler: Sampler::default(),
             },
         }

@@ -59,7 +59,7 @@ pub(super) const CONVOLUTION_SHARD: usize = SHARD / 2;
 /// Settings of training with Adam.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fit {
+pub struct TrainingPlan {
     /// Most passes over the training rows.
     pub epochs: usize,
     /// Rows in a step.
@@ -72,7 +72,7 @@ pub struct Fit {
     pub patience: usize,
 }
 
-impl Fit {
+impl TrainingPlan {
     /// Checks the ranges; `key` is where these settings stand in the plan.
     pub fn validate(&self, key: &str) -> Result<()> {
         let positive = |name: &str, ok: bool, value: f64| match ok {
@@ -285,7 +285,7 @@ impl State {
 pub fn fit(
     model: &dyn Trainable,
     initial: Parameters,
-    settings: &Fit,
+    settings: &TrainingPlan,
     what: &str,
     session: &mut Session,
 ) -> Result<Parameters> {

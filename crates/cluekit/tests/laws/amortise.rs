@@ -2,10 +2,10 @@
 
 use super::*;
 use cluekit::amortise::{
-    Ask, Encoded, Fitted, LearnFrom, Limit, Mapper, Method, NeuralPlan, Pair, Recipe, Scheme, Thresholds, Workshop,
-    cheapest_first,
+    Ask, Encoded, Fit, LearnFrom, Limit, Map, MapperKind, MapperPlan, Mappers, Nearest, NeuralPlan, Pair, Scheme,
+    Thresholds, cheapest_first,
 };
-use cluekit::model::Fit;
+use cluekit::model::TrainingPlan;
 use cluekit::model::store::run::RunFolder;
 use cluekit::observer::Observer;
 use cluekit::prediction::UncertaintyParts;
@@ -22,33 +22,33 @@ fn search(steps: usize) -> Search {
 }
 
 /// Settings that are learned in a moment, with work for several threads at once.
-fn recipe(method: Method, learn_from: LearnFrom) -> Recipe {
+fn plan(method: MapperKind, learn_from: LearnFrom) -> MapperPlan {
     let neural = NeuralPlan {
         width: 8,
         depth: 1,
         mixtures: 600,
-        fit: Fit { epochs: 2, batch: 300, ..NeuralPlan::default().fit },
+        fit: TrainingPlan { epochs: 2, batch: 300, ..NeuralPlan::default().fit },
         ..NeuralPlan::default()
     };
-    Recipe { most_clusters: 3, steps: 5, neural, ..Recipe::new(method, learn_from) }
+    MapperPlan { most_clusters: 3, steps: 5, neural, ..MapperPlan::new(method, learn_from) }
 }
 
 /// The mappers of every kind, and one that learned from CLUEs.
-fn kinds() -> Vec<(Method, LearnFrom)> {
-    let from_data = Method::ALL.into_iter().map(|method| (method, LearnFrom::Data));
-    from_data.chain([(Method::Glam, LearnFrom::Clues(0.03))]).collect()
+fn kinds() -> Vec<(MapperKind, LearnFrom)> {
+    let from_data = MapperKind::ALL.into_iter().map(|method| (method, LearnFrom::Data));
+    from_data.chain([(MapperKind::Glam, LearnFrom::Clues(0.03))]).collect()
 }
 
-fn fit(world: &World, kind: (Method, LearnFrom), seed: u64) -> Fitted {
+fn fit(world: &World, kind: (MapperKind, LearnFrom), seed: u64) -> Mappers {
     fit_watched(world, kind, seed, &mut Silent).unwrap()
 }
 
 pub fn fit_watched(
     world: &World,
-    (method, learn_from): (Method, LearnFrom),
+    (method, learn_from): (MapperKind, LearnFrom),
     seed: u64,
     observer: &mut dyn Observer,
-) -> Result<Fitted> {
+) -> Result<Mappers> {
     let models = world.models();
     let rows =
         |rows: std::ops::Range<usize>| Encoded::of(&models, world.samples.select(&rows.collect::<Vec<_>>())).unwrap();
@@ -59,9 +59,9 @@ pub fn fit_watched(
         kind: Uncertainty::Total,
     };
     let background = Background::default();
-    let mut workshop = Workshop::new(&models, &search(0), &background, [&train, &validation], thresholds, Seed(seed));
-    let scheme = if method == Method::Neural { Scheme::AnyToClass } else { Scheme::Within };
-    workshop.fit(&recipe(method, learn_from), &scheme.pairs(CLASSES), observer)
+    let mut fit = Fit::new(&models, &search(0), &background, [&train, &validation], thresholds, Seed(seed));
+    let scheme = if method == MapperKind::Neural { Scheme::AnyToClass } else { Scheme::Within };
+    fit.mappers(&plan(method, learn_from), &scheme.pairs(CLASSES), observer)
 }
 
 fn encoded(prepared: &Prepared, inputs: &Inputs) -> Encoded {
@@ -77,11 +77,11 @@ fn encoded(prepared: &Prepared, inputs: &Inputs) -> Encoded {
 }
 
 /// What fitted mappers propose for some inputs.
-fn proposals(world: &World, inputs: &Inputs, fitted: &Fitted) -> Vec<Vec<Proposal>> {
+fn proposals(world: &World, inputs: &Inputs, fitted: &Mappers) -> Vec<Vec<Proposal>> {
     let (models, background) = (world.models(), Background::default());
     let prepared = search(0).prepare(&models, &background, inputs).unwrap();
     let rows = encoded(&prepared, inputs);
-    fitted.propose(&models, &rows, &Ask::MostProbable(2), prepared.price(), fitted.method.name()).unwrap()
+    fitted.propose(&models, &rows, &Ask::MostProbable(2), prepared.price(), fitted.kind.name()).unwrap()
 }
 
 /// The inputs' own codes.
@@ -94,7 +94,7 @@ fn starts(prepared: &Prepared) -> Vec<Vec<Proposal>> {
 fn the_same_seed_gives_the_same_mappers_on_one_thread_and_on_several() {
     let world = World::classes();
     let inputs = world.inputs(20);
-    let on = |threads: usize, kind: (Method, LearnFrom), seed: u64| {
+    let on = |threads: usize, kind: (MapperKind, LearnFrom), seed: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let fitted = fit(&world, kind, seed);
@@ -113,7 +113,7 @@ fn the_same_seed_gives_the_same_mappers_on_one_thread_and_on_several() {
             assert!(on(threads, kind, 3) == expected, "{kind:?}: {threads} threads learn something else");
         }
     }
-    let neural = (Method::Neural, LearnFrom::Data);
+    let neural = (MapperKind::Neural, LearnFrom::Data);
     assert!(on(1, neural, 3).0 != on(1, neural, 4).0, "another seed is another network");
 }
 
@@ -126,10 +126,10 @@ fn a_group_without_validation_rows_chooses_on_training_rows_and_says_so() {
     let thresholds = Thresholds { uncertain_above, certain_below, kind: Uncertainty::Total };
     let none = Encoded::default();
     let notes = |lambda_theta: Option<f32>| {
-        let mut workshop = Workshop::new(&models, &search, &background, [&train, &none], thresholds, Seed(1));
-        let recipe = Recipe { lambda_theta, ..recipe(Method::Glam, LearnFrom::Data) };
-        let fitted = workshop.fit(&recipe, &[Pair::of_classes(Some(0), Some(0))], &mut Silent).unwrap();
-        fitted.fittings[0].notes.clone()
+        let mut fit = Fit::new(&models, &search, &background, [&train, &none], thresholds, Seed(1));
+        let plan = MapperPlan { lambda_theta, ..plan(MapperKind::Glam, LearnFrom::Data) };
+        let fitted = fit.mappers(&plan, &[Pair::of_classes(Some(0), Some(0))], &mut Silent).unwrap();
+        fitted.all[0].notes.clone()
     };
     let chosen = notes(None);
     assert!(chosen[0].starts_with("no validation row belongs to"), "{chosen:?}");
@@ -289,16 +289,17 @@ fn clusters_serve_three_groups_that_one_translation_cannot() {
         let thresholds = Thresholds { uncertain_above, certain_below, kind: Uncertainty::Total };
         let background = Background::default();
         let (search, both) = (search(0), [&train, &validation]);
-        let mut workshop = Workshop::new(&models, &search, &background, both, thresholds, Seed(seed));
+        let mut fit = Fit::new(&models, &search, &background, both, thresholds, Seed(seed));
         let inputs = Inputs::new(test.x.clone(), 2).unwrap();
         let prepared = search.prepare(&models, &background, &inputs).unwrap();
-        let mut cost = |method: Method| {
-            let fitted = workshop.fit(&Recipe::new(method, LearnFrom::Data), &[Pair::default()], &mut Silent).unwrap();
+        let mut cost = |method: MapperKind| {
+            let fitted =
+                fit.mappers(&MapperPlan::new(method, LearnFrom::Data), &[Pair::default()], &mut Silent).unwrap();
             let proposed = fitted.propose(&models, &test, &Ask::OwnClass, prepared.price(), "m").unwrap();
             let clues = prepared.certify(&proposed).unwrap().concat();
             clues.iter().map(|clue| clue.cost).sum::<f32>() / clues.len() as f32
         };
-        let [glam, clusters] = [Method::Glam, Method::Clusters].map(&mut cost);
+        let [glam, clusters] = [MapperKind::Glam, MapperKind::Clusters].map(&mut cost);
         assert!(clusters < 0.2 && glam > 0.5, "seed {seed}: {clusters} with clusters, {glam} with one translation");
     }
 }
@@ -318,8 +319,8 @@ fn the_nearest_is_the_one_that_a_plain_loop_finds_for_any_number_of_points() {
     // A block is 1024 points, and one thread looks up 128 queries at a time.
     for count in [1, 2, 1023, 1024, 1025, 2047, 2048, 2049] {
         let certain = Arc::new(points(count, 2));
-        let mapper = Mapper::Nearest { latent: true, certain: certain.clone() };
-        let found = mapper.propose(&models, &queries, "", &Price::default()).unwrap();
+        let map = Nearest { latent: true, certain: certain.clone() };
+        let found = map.propose(&models, &queries, "", &Price::default()).unwrap();
         for (query, found) in queries.z.chunks(LATENT).zip(&found) {
             let distances = certain.z.chunks(LATENT).map(|point| latent_distance(point, query));
             let least = distances.fold(f64::INFINITY, f64::min);

@@ -5,7 +5,7 @@ use super::*;
 use cluekit::amortise::translation::{self, LatentMap};
 use cluekit::amortise::{Encoded, Neural, NeuralPlan, Points};
 use cluekit::measure::{generative_health, predictor_health};
-use cluekit::model::Fit;
+use cluekit::model::TrainingPlan;
 use cluekit::model::foreign::{Answer, AnsweringGenerative, AnsweringPredictor, Foreign};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -353,7 +353,7 @@ fn a_neural_mapper_learns_the_same_from_models_with_a_pull_back() {
         width: 8,
         depth: 1,
         mixtures: 100,
-        fit: Fit { epochs: 1, batch: 60, ..NeuralPlan::default().fit },
+        fit: TrainingPlan { epochs: 1, batch: 60, ..NeuralPlan::default().fit },
         ..NeuralPlan::default()
     };
     let train = |models: &Models| {

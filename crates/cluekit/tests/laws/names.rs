@@ -1,7 +1,7 @@
 //! A choice has one name: in messages, on the command line, in TOML and in JSON.
 
 use super::*;
-use cluekit::amortise::{Method, Scheme};
+use cluekit::amortise::{MapperKind, Scheme};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::{Debug, Display};
@@ -29,7 +29,7 @@ fn every_choice_reads_back_from_its_only_name() {
     names_agree(&Distance::ALL, Distance::name);
     names_agree(&Diversity::ALL, Diversity::name);
     names_agree(&InitScheme::ALL, InitScheme::name);
-    names_agree(&Method::ALL, Method::name);
+    names_agree(&MapperKind::ALL, MapperKind::name);
     names_agree(&Scheme::ALL, Scheme::name);
     names_agree(&Space::ALL, Space::name);
     names_agree(&Uncertainty::ALL, Uncertainty::name);

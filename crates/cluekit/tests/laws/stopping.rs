@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::amortise::fit_watched;
-use cluekit::amortise::{LearnFrom, Method};
+use cluekit::amortise::{LearnFrom, MapperKind};
 use cluekit::observer::{Observer, Progress};
 use cluekit::search::Proposal;
 use std::ops::ControlFlow;
@@ -76,9 +76,9 @@ fn refining_ends_when_it_is_told_to() {
 #[test]
 fn every_fit_of_mappers_ends_when_it_is_told_to() {
     let world = World::classes();
-    let learned = [Method::Glam, Method::Clusters, Method::Scaled, Method::Affine, Method::Neural];
+    let learned = [MapperKind::Glam, MapperKind::Clusters, MapperKind::Scaled, MapperKind::Affine, MapperKind::Neural];
     for kind in
-        learned.map(|method| (method, LearnFrom::Data)).into_iter().chain([(Method::Glam, LearnFrom::Clues(0.0))])
+        learned.map(|method| (method, LearnFrom::Data)).into_iter().chain([(MapperKind::Glam, LearnFrom::Clues(0.0))])
     {
         assert_stops(&format!("{kind:?}"), |observer| fit_watched(&world, kind, 1, observer).map(|_| ()));
     }

@@ -9,7 +9,7 @@ use crate::config;
 use crate::progress::Bar;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use cluekit::amortise::Method;
+use cluekit::amortise::MapperKind;
 use cluekit::audit::{Audit, Finding};
 use cluekit::explainer::{AuditSettings, Explainer, Split};
 use cluekit::model::store::files::{create_folder, write_whole};
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// What can be learned for groups.
-const MAPPERS: [Method; 4] = [Method::Glam, Method::Clusters, Method::Scaled, Method::Affine];
+const MAPPERS: [MapperKind; 4] = [MapperKind::Glam, MapperKind::Clusters, MapperKind::Scaled, MapperKind::Affine];
 
 /// Write one HTML page on what a model is unsure about, whether that can be trusted, and what would help.
 #[derive(Args, Debug)]
@@ -86,8 +86,8 @@ pub struct AuditArgs {
     pub by: Option<String>,
     /// What is learned for each group: one change (glam), one for each cluster of its inputs (clusters), one direction
     /// and for each input how far (scaled), or a linear map (affine) [default: scaled].
-    #[arg(long, value_name = "NAME", value_parser = one_of::<Method>(MAPPERS.map(Method::name)))]
-    pub mapper: Option<Method>,
+    #[arg(long, value_name = "NAME", value_parser = one_of::<MapperKind>(MAPPERS.map(MapperKind::name)))]
+    pub mapper: Option<MapperKind>,
     /// Learn no change for whole groups, which predicts all training rows first.
     #[arg(long, conflicts_with = "by")]
     pub no_groups: bool,

@@ -10,7 +10,7 @@ use crate::progress::Bar;
 use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::amortise::{Fitted, Mapper, Method};
+use cluekit::amortise::{MapperKind, Mappers};
 use cluekit::explainer::{ApplySettings, BEST, Explainer, ExplanationSet, GroupSettings};
 use cluekit::explanation::Explanation;
 use cluekit::observer::Observer;
@@ -88,8 +88,8 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
 }
 
 /// Says so when a network is asked for a trade-off that it has not learned.
-fn note_on_trade_off(name: &str, fitted: &Fitted, lambda_x: f32) {
-    if let Some(Mapper::Neural { network, .. }) = fitted.fittings.first().map(|fitting| &fitting.mapper) {
+fn note_on_trade_off(name: &str, mappers: &Mappers, lambda_x: f32) {
+    if let Some(network) = mappers.network() {
         let plan = network.plan();
         let [least, most] = plan.range();
         if !(least..=most).contains(&lambda_x) {
@@ -116,7 +116,7 @@ impl ApplyArgs {
 
     /// What a name that is none could have been.
     fn choices(&self) -> String {
-        let baselines = Method::ALL.into_iter().filter(|method| method.is_baseline()).map(Method::name);
+        let baselines = MapperKind::ALL.into_iter().filter(|kind| kind.is_baseline()).map(MapperKind::name);
         let baselines: Vec<&str> = baselines.collect();
         match baselines.contains(&self.method.as_str()) || self.method == BEST {
             true => format!("making `{}`", self.method),

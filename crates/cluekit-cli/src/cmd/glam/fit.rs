@@ -9,9 +9,9 @@ use crate::progress::Bar;
 use crate::table::{json, table};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use cluekit::amortise::{Fitted, Fitting, LearnFrom, Mapper, Method, NeuralPlan, Recipe, Scheme};
+use cluekit::amortise::{LearnFrom, Mapper, MapperKind, MapperPlan, Mappers, NeuralPlan, Scheme};
 use cluekit::explainer::{BEST, Explainer, GroupSettings};
-use cluekit::model::store::mappers::Mappers;
+use cluekit::model::store::mappers::MapperFolder;
 use cluekit::observer::Observer;
 use cluekit::{Error, Seed};
 use serde::Serialize;
@@ -38,8 +38,8 @@ pub struct FitArgs {
     #[command(flatten)]
     run: RunArgs,
     /// What to learn.
-    #[arg(long, default_value_t = Method::Glam, value_parser = one_of::<Method>(learned()))]
-    mapper: Method,
+    #[arg(long, default_value_t = MapperKind::Glam, value_parser = one_of::<MapperKind>(learned()))]
+    mapper: MapperKind,
     /// Where certain examples come from: training rows (GLAM 1), or the CLUEs of uncertain ones (GLAM 2 and 3).
     #[arg(long, value_enum, default_value = "data")]
     learn_from: LearnFromArg,
@@ -81,14 +81,14 @@ enum LearnFromArg {
 
 /// The names of what can be learned.
 fn learned() -> impl Iterator<Item = &'static str> {
-    Method::ALL.into_iter().filter(|method| !method.is_baseline()).map(Method::name)
+    MapperKind::ALL.into_iter().filter(|kind| !kind.is_baseline()).map(MapperKind::name)
 }
 
 /// Runs `clue glam fit`.
 pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
-    let method = args.mapper;
-    let name = args.name.clone().unwrap_or_else(|| method.name().into());
-    Mappers::check_name(&name)?;
+    let kind = args.mapper;
+    let name = args.name.clone().unwrap_or_else(|| kind.name().into());
+    MapperFolder::check_name(&name)?;
     if is_taken(&name) {
         bail!(Error::setting(
             "name",
@@ -97,18 +97,18 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
     }
     let explainer = args.run.explainer()?;
     let groups = args.groups.over(config::read::<GroupSettings>(args.config.as_deref())?);
-    let groups = match method {
-        Method::Neural if groups.pairs_are_default() => groups.paired(Scheme::AnyToClass),
+    let groups = match kind {
+        MapperKind::Neural if groups.pairs_are_default() => groups.paired(Scheme::AnyToClass),
         _ => groups,
     };
-    let (pairs, recipe) = (explainer.pairs(&groups)?, args.recipe(method)?);
+    let (pairs, plan) = (explainer.pairs(&groups)?, args.plan(kind)?);
     let search = explainer.judging(&args.cost.settings())?;
     let thresholds = groups.thresholds(search.threshold, search.accept_by);
     let mut bar = Bar::new(quiet);
-    let fitted = explainer.fit(&recipe, &pairs, &search, thresholds, Seed(args.seed), &mut bar)?;
-    bar.finished(method.name(), &format!("fitted for {}", groups_of(fitted.fittings.len())));
-    explainer.save(&fitted, &name)?;
-    let document = Document::new(&explainer, &name, &fitted)?;
+    let mappers = explainer.fit(&plan, &pairs, &search, thresholds, Seed(args.seed), &mut bar)?;
+    bar.finished(kind.name(), &format!("fitted for {}", groups_of(mappers.all.len())));
+    explainer.save(&mappers, &name)?;
+    let document = Document::new(&explainer, &name, &mappers)?;
     let mut out = std::io::stdout().lock();
     match args.json {
         true => out.write_all(&json(&document)?)?,
@@ -119,7 +119,7 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
 
 /// Whether a name means something else to `clue glam apply`.
 fn is_taken(name: &str) -> bool {
-    name == BEST || name.parse::<Method>().is_ok_and(Method::is_baseline)
+    name == BEST || name.parse::<MapperKind>().is_ok_and(MapperKind::is_baseline)
 }
 
 fn groups_of(count: usize) -> String {
@@ -127,11 +127,11 @@ fn groups_of(count: usize) -> String {
 }
 
 impl FitArgs {
-    fn recipe(&self, method: Method) -> Result<Recipe> {
-        if method == Method::Neural && (self.learn_from == LearnFromArg::Clues || self.lambda_theta.is_some()) {
+    fn plan(&self, kind: MapperKind) -> Result<MapperPlan> {
+        if kind == MapperKind::Neural && (self.learn_from == LearnFromArg::Clues || self.lambda_theta.is_some()) {
             bail!(Error::setting("mapper", "neural needs no CLUEs and has no lambda-theta; leave these options out"));
         }
-        if self.neural.is_some() && method != Method::Neural {
+        if self.neural.is_some() && kind != MapperKind::Neural {
             bail!(Error::setting("neural", "is for --mapper neural; choose it, or leave the file out"));
         }
         if self.clues_lambda_x.is_some() && self.learn_from == LearnFromArg::Data {
@@ -142,7 +142,7 @@ impl FitArgs {
             LearnFromArg::Clues => LearnFrom::Clues(self.clues_lambda_x.unwrap_or(self.cost.lambda_x)),
         };
         let mut neural = NeuralPlan::default();
-        if method == Method::Neural {
+        if kind == MapperKind::Neural {
             neural.lambda_x = self.cost.lambda_x;
         }
         if let Some(path) = &self.neural {
@@ -151,11 +151,11 @@ impl FitArgs {
             let settings = text.parse::<toml::Table>().map_err(|problem| Error::setting("neural", problem.to_string()));
             neural = neural.with(&settings.with_context(reading)?).with_context(reading)?;
         }
-        Ok(Recipe {
+        Ok(MapperPlan {
             lambda_theta: self.lambda_theta,
             most_clusters: self.clusters,
             neural,
-            ..Recipe::new(method, learn_from)
+            ..MapperPlan::new(kind, learn_from)
         })
     }
 }
@@ -164,7 +164,7 @@ impl FitArgs {
 #[derive(Serialize)]
 pub struct Document {
     name: String,
-    method: Method,
+    method: MapperKind,
     learn_from: LearnFrom,
     file: PathBuf,
     groups: Vec<GroupRow>,
@@ -188,33 +188,26 @@ struct GroupRow {
 }
 
 impl Document {
-    fn new(explainer: &Explainer, name: &str, fitted: &Fitted) -> Result<Self> {
+    fn new(explainer: &Explainer, name: &str, mappers: &Mappers) -> Result<Self> {
         let classes = explainer.classes();
         let length = |theta: &[f32]| theta.iter().map(|t| f64::from(*t).powi(2)).sum::<f64>().sqrt();
-        let row = |fitting: &Fitting| GroupRow {
-            name: fitting.pair.name(classes),
-            uncertain: fitting.uncertain,
-            certain: fitting.certain,
-            uncertain_above: fitting.uncertain_above,
-            certain_below: fitting.certain_below,
-            lambda_theta: fitting.lambda_theta,
-            clusters: match &fitting.mapper {
-                Mapper::Clusters { translations, .. } => Some(translations.len()),
-                _ => None,
-            },
-            length: match &fitting.mapper {
-                Mapper::Latent(map) if fitted.method == Method::Glam => Some(length(&map.parameters().values)),
-                Mapper::Scaled(theta) => Some(length(theta)),
-                _ => None,
-            },
-            notes: fitting.notes.clone(),
+        let row = |mapper: &Mapper| GroupRow {
+            name: mapper.pair.name(classes),
+            uncertain: mapper.uncertain,
+            certain: mapper.certain,
+            uncertain_above: mapper.uncertain_above,
+            certain_below: mapper.certain_below,
+            lambda_theta: mapper.lambda_theta,
+            clusters: mapper.map.clusters(),
+            length: mapper.map.translation().map(length),
+            notes: mapper.notes.clone(),
         };
         Ok(Self {
             name: name.into(),
-            method: fitted.method,
-            learn_from: fitted.terms.learn_from,
+            method: mappers.kind,
+            learn_from: mappers.fitted_under.learn_from,
             file: explainer.opened()?.folder.mappers().path(name),
-            groups: fitted.fittings.iter().map(row).collect(),
+            groups: mappers.all.iter().map(row).collect(),
         })
     }
 

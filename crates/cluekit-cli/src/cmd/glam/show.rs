@@ -5,7 +5,7 @@ use crate::cmd::run::RunArgs;
 use crate::table::json;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use cluekit::amortise::{Encoded, Fitted, Fitting};
+use cluekit::amortise::{Encoded, Mapper, Mappers};
 use cluekit::data::Samples;
 use cluekit::explainer::{Explainer, GlobalExplanation, Split};
 use cluekit::measure::MeanInterval;
@@ -62,8 +62,8 @@ struct Document {
 /// Runs `clue glam show`.
 pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
     let explainer = args.run.explainer()?;
-    let fitted = explainer.load(&args.method)?;
-    let chosen = args.chosen(&fitted, &explainer)?;
+    let mappers = explainer.load(&args.method)?;
+    let chosen = args.chosen(&mappers, &explainer)?;
     if let Some(folder) = &args.out {
         create_folder(folder)?;
     }
@@ -73,7 +73,7 @@ pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
     let says = explainer.predictions(Split::Test)?.to_vec();
     let rows = Encoded::with_predictions(&explainer.unconstrained()?, Samples::clone(&test), says)?;
     let explain =
-        |(_, fitting): &(usize, &Fitting)| explainer.global(fitting, &args.method, &rows, &search, Seed(args.seed));
+        |(_, mapper): &(usize, &Mapper)| explainer.global(mapper, &args.method, &rows, &search, Seed(args.seed));
     let groups = chosen.iter().map(explain).collect::<Result<Vec<_>, _>>()?;
     let document = Document { method: args.method.clone(), threshold: search.threshold, groups };
     if let Some(folder) = &args.out {
@@ -96,12 +96,12 @@ pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
 
 impl ShowArgs {
     /// The mappers that are wanted, with their places among all of them.
-    fn chosen<'a>(&self, fitted: &'a Fitted, explainer: &Explainer) -> Result<Vec<(usize, &'a Fitting)>> {
-        let all = fitted.fittings.iter().enumerate();
+    fn chosen<'a>(&self, mappers: &'a Mappers, explainer: &Explainer) -> Result<Vec<(usize, &'a Mapper)>> {
+        let all = mappers.all.iter().enumerate();
         let Some(name) = &self.class else { return Ok(all.collect()) };
         let class = Some(explainer.class_named(name)?);
         let chosen: Vec<_> =
-            all.filter(|(_, Fitting { pair, .. })| pair.from.class == class || pair.to.class == class).collect();
+            all.filter(|(_, Mapper { pair, .. })| pair.from.class == class || pair.to.class == class).collect();
         if chosen.is_empty() {
             bail!(Error::setting("class", format!("`{}` has no mapper from or to `{name}`", self.method)));
         }

@@ -81,6 +81,7 @@ fn unread(path: &Path) -> Error {
 }
 
 /// What the name of a file ends in, without capitals.
+#[cfg(feature = "files")]
 fn extension(path: &Path) -> String {
     path.extension().and_then(|end| end.to_str()).unwrap_or("").to_ascii_lowercase()
 }

@@ -12,13 +12,13 @@ use std::path::PathBuf;
 /// The longest name of a mapper.
 const LONGEST_NAME: usize = 64;
 
-/// The folder.
+/// The folder of all mappers of a run.
 #[derive(Clone, Debug)]
-pub struct Mappers {
+pub struct MapperFolder {
     folder: PathBuf,
 }
 
-impl Mappers {
+impl MapperFolder {
     pub(super) fn in_folder(folder: PathBuf) -> Self {
         Self { folder }
     }

@@ -4,7 +4,7 @@
 
 use super::checkpoint::Checkpoint;
 use super::files::{create_folder, remove_leftovers, write_whole};
-use super::mappers::Mappers;
+use super::mappers::MapperFolder;
 use super::weights::{Arrays, write_weights, write_weights_with_note};
 use crate::data::{Request, Schema, Source, sha256_hex};
 use crate::error::{Error, Remedy, Result};
@@ -318,8 +318,8 @@ impl RunFolder {
     }
 
     /// The folder of the mappers.
-    pub fn mappers(&self) -> Mappers {
-        Mappers::in_folder(self.file("mappers"))
+    pub fn mappers(&self) -> MapperFolder {
+        MapperFolder::in_folder(self.file("mappers"))
     }
 
     fn text(&self, name: &str) -> Result<String> {

@@ -12,156 +12,120 @@
 //! rows of different classes, decoded, with what the reconstruction of one of them leaves out added again.
 
 mod network;
+mod plan;
 mod pool;
 #[cfg(test)]
 mod tests;
 mod training;
 
-use super::Encoded;
+use super::{Functions, Learned, Saved, one_each};
+use crate::amortise::record::Record;
+use crate::amortise::{Encoded, Fit, Group, Map, MapperPlan, Mappers, Members, Pair};
 use crate::distance::{Distance, Metric};
 use crate::error::{Error, Remedy, Result};
 use crate::model::parameters::{Layout, Parameters, Weights};
 use crate::model::store::checkpoint::Checkpoint;
-use crate::model::training::{Fit, Rows, Session, fit};
+use crate::model::training::{Rows, Session, fit as fit_network};
 use crate::observer::{Observer, Shared};
 use crate::parallel::over_shards;
-use crate::search::{Decoding, Models, Price};
+use crate::search::{Decoding, Models, Price, Proposal};
 use crate::seed::Seed;
-use crate::settings::merge;
 use crate::tensor::{tensor, values};
 use network::{Network, Parts, Sizes, as_samples, seen};
+pub use plan::NeuralPlan;
 use pool::{learned_above, pool, uncertain};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use training::Training;
 
 /// Most probable classes that the mapper learns to lead to.
-pub(super) const TARGETS: usize = 3;
+pub(in crate::amortise) const TARGETS: usize = 3;
 /// Rows that one thread maps at a time.
 const ROWS: usize = 64;
 
+pub(super) const FUNCTIONS: Functions = Functions { fit, saved: Saved::Together { write, layout, read } };
+
+/// A network that leads to one class.
+#[derive(Clone, Debug)]
+pub struct NeuralMap {
+    /// The network, which is the same for every class.
+    pub network: Arc<Neural>,
+    /// Where it leads.
+    pub target: usize,
+}
+
+impl Map for NeuralMap {
+    fn propose(&self, models: &Models, rows: &Encoded, name: &str, price: &Price) -> Result<Vec<Vec<Proposal>>> {
+        let z = self.network.map(models, rows, &vec![self.target; rows.len()], price)?;
+        Ok(one_each(&z, rows.latent, name))
+    }
+
+    fn network(&self) -> Option<&Neural> {
+        Some(&self.network)
+    }
+}
+
+/// One map for each target class, all with the same network.
+fn towards(network: Neural, targets: impl Iterator<Item = usize>) -> impl Iterator<Item = NeuralMap> {
+    let network = Arc::new(network);
+    targets.map(move |target| NeuralMap { network: network.clone(), target })
+}
+
+/// One network for all groups.
+fn fit(fit: &mut Fit, plan: &MapperPlan, groups: &[Group], observer: &mut dyn Observer) -> Result<Vec<Learned>> {
+    let classes = fit.models.task().classes();
+    let everyone = |group: &Group| {
+        let Pair { from, to } = &group.pair;
+        *from == Members::any() && to.condition.is_none() && (to.class.is_some() || classes.is_empty())
+    };
+    if let Some(group) = groups.iter().find(|group| !everyone(group)) {
+        let name = group.pair.name(classes);
+        return Err(Error::setting(
+            "mapper",
+            format!(
+                "neural serves every input, with the class as a condition, and cannot be fitted for `{name}` alone"
+            ),
+        )
+        .remedy(Remedy::leave_out(["from", "where", "by"]))
+        .remedy(Remedy::AnotherMapper));
+    }
+    if fit.search.decoding == Decoding::Anchored {
+        return Err(not_anchored());
+    }
+    let metric = fit.background.metric(fit.search.objective.input.1)?;
+    let network = Neural::train(fit.models, &metric, fit.train, fit.validation, &plan.neural, fit.seed, observer)?;
+    Ok(towards(network, groups.iter().map(|group| group.pair.target())).map(Learned::plain).collect())
+}
+
+fn write(mappers: &Mappers) -> Result<Parameters> {
+    let network = mappers.network().map(|network| network.parameters().clone());
+    network.map_or_else(|| Parameters::new(Arc::default(), vec![]), Ok)
+}
+
+fn layout(record: &Record, models: &Models) -> std::result::Result<Arc<Layout>, String> {
+    let (plan, outputs) = described(record);
+    let expected = if models.task().is_regression() { 1 } else { models.task().classes().len() };
+    if expected > 0 && outputs != expected {
+        return Err(format!("is for a predictor with {outputs} outputs, and this one has {expected}"));
+    }
+    plan.validate().map_err(|error| format!("cannot be used: {error}"))?;
+    Ok(Neural::layout(models, outputs, &plan))
+}
+
+fn read(record: &Record, models: &Models, parameters: Parameters, pairs: &[Pair]) -> Vec<Arc<dyn Map>> {
+    let (plan, outputs) = described(record);
+    let network = Neural::new(models, record.fitted_under.distance, outputs, plan, parameters);
+    towards(network, pairs.iter().map(Pair::target)).map(|map| -> Arc<dyn Map> { Arc::new(map) }).collect()
+}
+
+/// The settings of a network and the numbers that its predictor returns; a record of this kind has both.
+fn described(record: &Record) -> (NeuralPlan, usize) {
+    (record.neural.clone().unwrap_or_default(), record.outputs.unwrap_or(0))
+}
+
 /// The error for an anchored neural mapper, which there is not.
-pub(super) fn not_anchored() -> Error {
+fn not_anchored() -> Error {
     let problem = "a neural mapper brings the decoded input closer to the input as a whole";
     Error::setting("anchored", problem).remedy(Remedy::leave_out(["anchored"])).remedy(Remedy::AnotherMapper)
-}
-
-/// Settings of the neural mapper.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NeuralPlan {
-    /// Width of the hidden layers.
-    pub width: usize,
-    /// Residual blocks.
-    pub depth: usize,
-    /// How often the network corrects its code, each time seeing the slope of the distance there.
-    pub rounds: usize,
-    /// Posterior samples that are drawn for each step.
-    pub samples: usize,
-    /// Mixtures that are made; those the model is certain about are left out.
-    pub mixtures: usize,
-    /// How much of the way from one row to the other a mixture lies at the least; at the most it is a half.
-    pub mixing: f32,
-    /// What a mixture gets of what its nearer parent's reconstruction leaves out: from all of it to this many times as
-    /// much, since rows that the generative model has not seen lose more than training rows.
-    pub left_out: f32,
-    /// The most uncertain share of the training rows; these and mixtures as uncertain as they are learned from.
-    pub uncertain_share: f64,
-    /// How often an uncertain training row is seen for each time that a mixture is.
-    pub repeats: usize,
-    /// How much of what is learned from are training rows of any uncertainty: they show how codes come close to inputs.
-    pub others_share: f64,
-    /// w, the weight of the target class.
-    pub target_weight: f32,
-    /// The λ_x around which those of training are drawn.
-    pub lambda_x: f32,
-    /// They lie between λ_x divided by this and λ_x times this.
-    pub lambda_span: f32,
-    /// How it is trained.
-    pub fit: Fit,
-}
-
-impl Default for NeuralPlan {
-    fn default() -> Self {
-        Self {
-            width: 256,
-            depth: 3,
-            rounds: 2,
-            samples: 3,
-            mixtures: 30_000,
-            mixing: 0.3,
-            left_out: 2.0,
-            uncertain_share: 0.1,
-            repeats: 1,
-            others_share: 0.1,
-            target_weight: 0.3,
-            lambda_x: 0.03,
-            lambda_span: 10.0,
-            fit: Fit { epochs: 24, batch: 256, learning_rate: 3e-3, weight_decay: 1e-2, patience: 0 },
-        }
-    }
-}
-
-impl NeuralPlan {
-    /// Refuses settings that cannot be used.
-    pub fn validate(&self) -> Result<()> {
-        self.fit.validate("neural.fit")?;
-        let check = |key: &str, ok: bool, problem: String| match ok {
-            true => Ok(()),
-            false => Err(Error::setting(format!("neural.{key}"), problem)),
-        };
-        check(
-            "width",
-            (1..=10_000).contains(&self.width),
-            format!("must lie between 1 and 10000, got {}", self.width),
-        )?;
-        check("depth", self.depth <= 100, format!("must be at most 100, got {}", self.depth))?;
-        check("rounds", (1..=100).contains(&self.rounds), format!("must lie between 1 and 100, got {}", self.rounds))?;
-        check("samples", self.samples > 0, "must be at least 1".into())?;
-        let most = 10_000_000;
-        check("mixtures", self.mixtures <= most, format!("must be at most {most}, got {}", self.mixtures))?;
-        let share = self.others_share;
-        check("others_share", (0.0..1.0).contains(&share), format!("must be at least 0 and below 1, got {share}"))?;
-        let share = self.uncertain_share;
-        check("uncertain_share", share > 0.0 && share <= 1.0, format!("must be above 0 and at most 1, got {share}"))?;
-        check("repeats", self.repeats <= 1000, format!("must be at most 1000, got {}", self.repeats))?;
-        check(
-            "mixing",
-            (0.0..=0.5).contains(&self.mixing),
-            format!("must lie between 0 and 0.5, got {}", self.mixing),
-        )?;
-        let left_out = self.left_out;
-        check("left_out", (1.0..=100.0).contains(&left_out), format!("must lie between 1 and 100, got {left_out}"))?;
-        let weight = self.target_weight;
-        check("target_weight", weight >= 0.0 && weight.is_finite(), format!("must be 0 or positive, got {weight}"))?;
-        let lambda = self.lambda_x;
-        check("lambda_x", lambda > 0.0 && lambda.is_finite(), format!("must be a positive number, got {lambda}"))?;
-        let span = self.lambda_span;
-        check("lambda_span", (1.0..=1e6).contains(&span), format!("must lie between 1 and 1000000, got {span}"))
-    }
-
-    /// This plan with the settings of a TOML table replaced.
-    pub fn with(&self, settings: &toml::Table) -> Result<Self> {
-        let mut table = toml::Table::try_from(self).expect("a plan is made of tables and numbers");
-        merge(&mut table, settings);
-        let problem = |problem: toml::de::Error| {
-            Error::setting("neural", problem.to_string().lines().collect::<Vec<_>>().join(" "))
-        };
-        table.try_into().map_err(problem)
-    }
-
-    /// λ_x as the network sees it: 0 in the middle of what it learned from, ±1 at the ends.
-    fn trade_off(&self, lambda_x: f32) -> f32 {
-        if self.lambda_span <= 1.0 {
-            return 0.0;
-        }
-        ((lambda_x / self.lambda_x).ln() / self.lambda_span.ln()).clamp(-1.0, 1.0)
-    }
-
-    /// The λ_x that it can be asked for.
-    pub fn range(&self) -> [f32; 2] {
-        [self.lambda_x / self.lambda_span, self.lambda_x * self.lambda_span]
-    }
 }
 
 /// A trained neural mapper.
@@ -207,7 +171,7 @@ impl Neural {
         let initial = Parameters::initial(network.layout.clone(), &mut seed.stream("neural mapper: start"));
         let rows = Rows { train: &pool, validation: &watched };
         let mut session = Session { rows, seed, checkpoint: &Checkpoint::none(), observer };
-        let parameters = fit(&training, initial, &plan.fit, "neural mapper", &mut session)?;
+        let parameters = fit_network(&training, initial, &plan.fit, "neural mapper", &mut session)?;
         let (distance, plan, weights) = (metric.kind(), plan.clone(), Weights::frozen(&parameters));
         Ok(Self { network, distance, plan, parameters, weights })
     }

@@ -7,7 +7,7 @@ use super::*;
 use crate::amortise::toy::{Same, Sigmoid, classes, predicted, rows};
 use crate::data::{Samples, Scaling, Task};
 use crate::distance::Distance;
-use crate::model::training::{Batch, Trainable};
+use crate::model::training::{Batch, Trainable, TrainingPlan};
 use crate::model::{Generative, Predictive, Predictor};
 use crate::observer::Silent;
 use crate::tensor::{Tensor, log_softmax, scalar};
@@ -21,7 +21,7 @@ fn small() -> NeuralPlan {
         mixtures: 1500,
         lambda_x: 0.1,
         lambda_span: 10.0,
-        fit: Fit { epochs: 40, batch: 32, learning_rate: 0.01, weight_decay: 0.0, patience: 0 },
+        fit: TrainingPlan { epochs: 40, batch: 32, learning_rate: 0.01, weight_decay: 0.0, patience: 0 },
         ..NeuralPlan::default()
     }
 }
@@ -92,7 +92,7 @@ fn settings_that_cannot_be_used_are_refused_by_name() {
 fn settings_of_a_file_replace_their_own_and_no_others() {
     let of = |text: &str| small().with(&text.parse().unwrap());
     let plan = of("rounds = 4\n[fit]\nepochs = 7").unwrap();
-    assert_eq!(plan, NeuralPlan { rounds: 4, fit: Fit { epochs: 7, ..small().fit }, ..small() });
+    assert_eq!(plan, NeuralPlan { rounds: 4, fit: TrainingPlan { epochs: 7, ..small().fit }, ..small() });
     assert_eq!(of("").unwrap(), small());
     for (text, part) in [("turns = 4", "turns"), ("rounds = -1", "rounds"), ("[fit]\nepoch = 1", "epoch")] {
         let message = of(text).unwrap_err().to_string();
@@ -212,7 +212,7 @@ fn a_trained_mapper_leads_to_the_class_and_as_far_as_it_is_asked_to() {
 fn rows_that_are_all_certain_can_be_learned_from_and_no_rows_cannot() {
     let same = Same::new(1);
     let models = Models::new(&same, &Sigmoid);
-    let plan = NeuralPlan { mixtures: 0, fit: Fit { epochs: 1, ..small().fit }, ..small() };
+    let plan = NeuralPlan { mixtures: 0, fit: TrainingPlan { epochs: 1, ..small().fit }, ..small() };
     let certain = rows(&models, &[-20.0, 20.0], 1, &[0, 1]);
     assert!(trained(&models, &certain, &plan).is_ok());
     let message = trained(&models, &Encoded::default(), &plan).unwrap_err().to_string();

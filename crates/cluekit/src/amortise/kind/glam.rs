@@ -1,0 +1,17 @@
+//! `glam`: μ_θ(z₀ + θ), one translation for a group, θ from Eq. 2. [Ley2022, Alg. 2]
+//!
+//! Its map is a [`LatentMap`](crate::amortise::translation::LatentMap).
+
+use super::{Functions, Saved};
+use crate::amortise::translation::{Form, LatentMap, layout};
+use std::sync::Arc;
+
+pub(super) const FUNCTIONS: Functions = Functions {
+    fit: |fit, plan, groups, observer| {
+        fit.by_equation_2(plan, groups, observer, Form::Translation, |map| Arc::new(map))
+    },
+    saved: Saved::EachGroup {
+        layout: |latent, _| layout(Form::Translation, latent),
+        read: |numbers, latent, _| Arc::new(LatentMap::of_numbers(Form::Translation, latent, numbers)),
+    },
+};
