@@ -1,9 +1,7 @@
 //! Eq. 2, the loss of GLAM-CLUE's translations and affine maps, against central differences. That of the neural mapper
 //! is tested beside its code, which is the only place that can call it.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 
-mod common;
-
+use crate::common::{assert_gradient, normals};
 use cluekit::amortise::Points;
 use cluekit::amortise::translation::{Form, LatentMap, layout, loss};
 use cluekit::error::Result;
@@ -11,7 +9,6 @@ use cluekit::model::{Generative, Predictive, Predictor};
 use cluekit::search::Models;
 use cluekit::tensor::{Tensor, tensor, values};
 use cluekit::testing::model::Parameters;
-use common::{assert_gradient, normals};
 use std::sync::Arc;
 
 const LATENT: usize = 3;

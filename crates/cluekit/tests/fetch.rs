@@ -1,5 +1,4 @@
 //! Downloads, against servers on this machine that behave well and badly.
-#![allow(clippy::unwrap_used)]
 
 use cluekit::data::catalogue::{Entry, RemoteFile};
 use cluekit::data::fetch::{Progress, fetch};

@@ -1,8 +1,6 @@
 //! Every derivative of the models and uncertainties against central differences, and finite at the awkward points.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
+use crate::common::{assert_gradient, disagreements, normals};
 use cluekit::Seed;
 use cluekit::data::{Constraints, Feature, Image, Kind, Scaling, Schema, Target, Targets, Task};
 use cluekit::model::plan::Architecture;
@@ -16,7 +14,6 @@ use cluekit::testing::model::{
     negative_log_likelihood, stack,
 };
 use cluekit::uncertainty::{Decomposition, Uncertainty, mean_prediction};
-use common::{assert_gradient, disagreements, normals};
 use std::sync::Arc;
 
 fn sum(numbers: &[f32]) -> f64 {

@@ -1,7 +1,5 @@
 //! The house keeps its order: a room names only rooms listed above it, and only some rooms open files.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

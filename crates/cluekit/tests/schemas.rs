@@ -1,7 +1,5 @@
 //! The published JSON Schemas are those of the types.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
-
 use cluekit::audit::Audit;
 use cluekit::explainer::{ExplanationSet, Ranking};
 use cluekit::measure::Measures;

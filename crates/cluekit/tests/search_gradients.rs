@@ -3,10 +3,8 @@
 //!
 //! The loop itself is closed to tests. But the first step of Adam moves each coordinate by η · sign(gradient), so where
 //! a search of one step goes tells the sign of every derivative that it used; and more steps can be taken beside it.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 
-mod common;
-
+use crate::common::{assert_gradient, normals};
 use cluekit::Seed;
 use cluekit::data::{Constraints, Feature, Kind, Scaling, Schema, Target, Task};
 use cluekit::distance::{Distance, Metric, euclidean, latent_distance, prediction_distance};
@@ -24,7 +22,6 @@ use cluekit::search::{
 use cluekit::tensor::{Tensor, gradients, leaf, log_softmax, tensor, values};
 use cluekit::testing::model::{Adam, Head, Mlp, Network, Parameters, Trainable, VaeNetwork, VaeShape, stack};
 use cluekit::uncertainty::{Decomposition, Uncertainty, mean_prediction};
-use common::{assert_gradient, normals};
 
 // ------------------------------------------------------------------------------------------------ models and terms
 

@@ -1,5 +1,4 @@
 //! A training that is stopped leaves a checkpoint, and goes on from it to the bytes of one that was not.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 
 use cluekit::data::{self, DataDir, Dataset, Request};
 use cluekit::model::pipeline::train_run;

@@ -1,6 +1,8 @@
 //! Rows of values to rows of numbers, and back: encoding and then decoding a row of the data gives the row itself.
 
-use super::{Feature, Image, Kind, Schema, Task};
+#[cfg(feature = "files")]
+use super::Task;
+use super::{Feature, Image, Kind, Schema};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;

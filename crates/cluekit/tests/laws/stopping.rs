@@ -1,7 +1,7 @@
 //! Whatever is being done, an observer that says `Break` ends it there, and one that does not changes nothing.
 
+use super::amortise::fit_watched;
 use super::*;
-use crate::amortise::fit_watched;
 use cluekit::amortise::{LearnFrom, MapperKind};
 use cluekit::observer::{Observer, Progress};
 use cluekit::search::Proposal;

@@ -1,6 +1,5 @@
 //! What every search obeys, whatever its method, starts, order, diversity and decoding, so that a new variant is tested
 //! on arrival. Everything goes through the public interface, with models that are small, smooth and known.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 #![allow(clippy::float_cmp, reason = "some laws hold to the last bit")]
 
 mod amortise;

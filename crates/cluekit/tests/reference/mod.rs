@@ -4,7 +4,6 @@
 //! f32: a unit in the last place is 6·10⁻⁸ of a number, and some tens of them, of numbers around 1, are added up in a
 //! layer, with a few layers behind one another. So 10⁻⁵ leaves room for rounding and for nothing else; the smallest
 //! slip in a formula or in the order of axes is a thousand times as large.
-#![allow(clippy::unwrap_used)]
 
 use cluekit::data::{Samples, Schema, Targets};
 use cluekit::model::plan::Architecture;
