@@ -106,6 +106,11 @@ fn read_text_or_sheet(path: &Path, bytes: Vec<u8>) -> Result<RawTable> {
         let rows = sheet::rows(path, &bytes)?;
         return sheet::table(path, &rows, header_row(rows.get(1).map(|row| row.join(","))));
     }
+    #[cfg(not(feature = "excel"))]
+    if Format::of(&bytes) == Format::Workbook {
+        let problem = "is an Excel workbook, and this build reads none; switch on the feature `excel`, or save it as CSV";
+        return Err(Error::file(path, problem));
+    }
     let text = text::decode(path, bytes)?;
     text::parse(path, &text, header_row(text.lines().filter(|line| !line.is_empty()).nth(1).map(str::to_owned)))
 }
