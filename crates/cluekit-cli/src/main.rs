@@ -3,10 +3,10 @@
 mod choice;
 mod cmd;
 mod config;
+mod print;
 mod progress;
 mod remedy;
 mod stop;
-mod table;
 
 use clap::{Parser, Subcommand};
 use cluekit::error::ErrorKind;

@@ -11,11 +11,13 @@
 
 mod catalogue;
 mod curves;
+pub mod demo;
 mod finding;
 mod laboratory;
 mod models;
 mod record;
 mod results;
+mod series;
 mod spec;
 mod statistics;
 mod study;
@@ -25,4 +27,5 @@ pub use finding::{Cell, Check, Finding, Models, Table, Verdict};
 pub use laboratory::{Laboratory, Place, Stage};
 pub use record::Record;
 pub use results::results_page;
+pub use series::{Pace, ResultsFolder, UnderWay, asked_for, link_to};
 pub use spec::Spec;

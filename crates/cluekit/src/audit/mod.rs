@@ -47,6 +47,7 @@ pub use tally::Tally;
 pub use trust::Trust;
 
 use crate::error::{Error, Result};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 /// The version of the document's layout.
@@ -99,6 +100,15 @@ pub struct Whereabouts {
 }
 
 impl Audit {
+    /// Whether a text is the document of an audit: only that has a subject.
+    pub fn is_in(text: &str) -> bool {
+        #[derive(Deserialize)]
+        struct Kind {
+            subject: Option<IgnoredAny>,
+        }
+        serde_json::from_str::<Kind>(text).is_ok_and(|kind| kind.subject.is_some())
+    }
+
     /// Reads the document that an audit left.
     pub fn from_json(text: &str) -> Result<Self> {
         #[derive(Deserialize)]

@@ -2,7 +2,7 @@
 
 use super::Explainer;
 use super::fit::GroupSettings;
-use crate::amortise::{Ask, Encoded, Fitted, LearnFrom, Method, Pair, Recipe, cheapest_first};
+use crate::amortise::{Ask, Encoded, Fitted, LearnFrom, Mapper, Method, Pair, Recipe, cheapest_first};
 use crate::error::{Error, Remedy, Result};
 use crate::explanation::{Advice, Clue, Explanation};
 use crate::observer::Observer;
@@ -40,6 +40,22 @@ impl Default for ApplySettings {
         let method = Method::Glam.name().into();
         Self { method, classes: CLASSES, own_class: false, towards: vec![], refine: 0, learning_rate: 0.1 }
     }
+}
+
+/// What to say when a network called `name` is asked for a trade-off that it has not learned.
+pub fn trade_off_note(name: &str, fitted: &Fitted, lambda_x: f32) -> Option<String> {
+    let Some(Mapper::Neural { network, .. }) = fitted.fittings.first().map(|fitting| &fitting.mapper) else {
+        return None;
+    };
+    let plan = network.plan();
+    let [least, most] = plan.range();
+    let (learned, span) = (plan.lambda_x, plan.lambda_span);
+    (!(least..=most).contains(&lambda_x)).then(|| {
+        format!(
+            "{name} learned λ_x between {learned} / {span} and {learned} · {span}; it maps as at the nearer end, and costs \
+             are with {lambda_x}"
+        )
+    })
 }
 
 impl Explainer {

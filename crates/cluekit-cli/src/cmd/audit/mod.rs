@@ -10,14 +10,12 @@ use crate::progress::Bar;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::amortise::Method;
-use cluekit::audit::{Audit, Finding};
+use cluekit::audit::Audit;
 use cluekit::explainer::{AuditSettings, Explainer, Split};
 use cluekit::model::store::files::{create_folder, write_whole};
 use cluekit::search::Delta;
 use cluekit::{Error, Seed};
-use cluekit_report::illustrated;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use cluekit_report::{findings_text, illustrated};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -127,7 +125,7 @@ pub fn run(args: AuditArgs, quiet: bool) -> Result<ExitCode> {
     match args.json {
         true => out.write_all(audit.json()?.as_bytes())?,
         false => {
-            out.write_all(summary(&audit).as_bytes())?;
+            out.write_all(findings_text(&audit).as_bytes())?;
             writeln!(out, "The page: {}\nIts numbers: {}", page.display(), json.display())?;
         }
     }
@@ -180,7 +178,7 @@ pub fn check_page(page: &Path) -> Result<()> {
         bail!(Error::setting("out", problem));
     }
     let json = page.with_extension("json");
-    if json.exists() && !is_audit(&fs::read_to_string(&json).unwrap_or_default()) {
+    if json.exists() && !Audit::is_in(&fs::read_to_string(&json).unwrap_or_default()) {
         let problem = format!(
             "would replace {}, which is no document of an audit; give the page another name, or move that file away",
             json.display()
@@ -188,15 +186,6 @@ pub fn check_page(page: &Path) -> Result<()> {
         bail!(Error::setting("out", problem));
     }
     Ok(())
-}
-
-/// Whether a text is the document of an audit: only that has a subject.
-pub fn is_audit(text: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Kind {
-        subject: Option<IgnoredAny>,
-    }
-    serde_json::from_str::<Kind>(text).is_ok_and(|kind| kind.subject.is_some())
 }
 
 /// Writes the page and, under the same name, its document, whose path is returned.
@@ -207,14 +196,6 @@ pub fn write(audit: &Audit, page: &Path) -> Result<PathBuf> {
     write_whole(&json, document.as_bytes()).context("writing the document of the audit")?;
     write_whole(page, html.as_bytes()).context("writing the page of the audit")?;
     Ok(json)
-}
-
-/// What the page says first, for the terminal.
-pub fn summary(audit: &Audit) -> String {
-    let line = |finding: &Finding| format!("{}\n  {}. {}\n\n", finding.question, finding.answer, finding.text);
-    let findings: String = audit.findings.iter().map(line).collect();
-    let missing: String = audit.missing.iter().map(|sentence| format!("{sentence}\n\n")).collect();
-    findings + &missing
 }
 
 /// What a file or a folder is called; `.` and its like by what they stand for.

@@ -10,8 +10,8 @@ use crate::progress::Bar;
 use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::amortise::{Fitted, Mapper, Method};
-use cluekit::explainer::{ApplySettings, BEST, Explainer, ExplanationSet, GroupSettings};
+use cluekit::amortise::Method;
+use cluekit::explainer::{ApplySettings, BEST, Explainer, ExplanationSet, GroupSettings, trade_off_note};
 use cluekit::explanation::Explanation;
 use cluekit::observer::Observer;
 use std::process::ExitCode;
@@ -79,27 +79,14 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     let (mut bar, seed) = (Bar::new(quiet), Seed(args.results.seed));
     let groups = args.groups.over(GroupSettings::default());
     let mappers = explainer.mappers(&args.method, &groups, &judging, seed, &mut bar).with_context(|| args.choices())?;
-    mappers.iter().for_each(|(name, fitted)| note_on_trade_off(name, fitted, args.cost.lambda_x));
+    for note in mappers.iter().filter_map(|(name, fitted)| trade_off_note(name, fitted, args.cost.lambda_x)) {
+        tracing::info!("{note}");
+    }
     let inputs = args.inputs.choose(&explainer, &args.run.directory(), search.accept_by)?;
     let explanations = explainer.apply(&mappers, &ask, &search, &inputs, seed, &mut bar)?;
     bar.finished("applied", &Explanation::tally(&explanations));
     let set = ExplanationSet::new(&explainer, &args.method, &search, seed, &[], explanations);
     args.results.deliver(&set, explainer.known_schema()?)
-}
-
-/// Says so when a network is asked for a trade-off that it has not learned.
-fn note_on_trade_off(name: &str, fitted: &Fitted, lambda_x: f32) {
-    if let Some(Mapper::Neural { network, .. }) = fitted.fittings.first().map(|fitting| &fitting.mapper) {
-        let plan = network.plan();
-        let [least, most] = plan.range();
-        if !(least..=most).contains(&lambda_x) {
-            let (learned, span) = (plan.lambda_x, plan.lambda_span);
-            tracing::info!(
-                "{name} learned λ_x between {learned} / {span} and {learned} · {span}; it maps as at the nearer end, and \
-                 costs are with {lambda_x}"
-            );
-        }
-    }
 }
 
 impl ApplyArgs {

@@ -5,17 +5,16 @@ use super::groups::GroupArgs;
 use crate::choice::one_of;
 use crate::cmd::run::RunArgs;
 use crate::config;
+use crate::print::print;
 use crate::progress::Bar;
-use crate::table::{json, table};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use cluekit::amortise::{Fitted, Fitting, LearnFrom, Mapper, Method, NeuralPlan, Recipe, Scheme};
-use cluekit::explainer::{BEST, Explainer, GroupSettings};
+use cluekit::amortise::{LearnFrom, Method, NeuralPlan, Recipe, Scheme};
+use cluekit::explainer::{BEST, GroupSettings};
 use cluekit::model::store::mappers::Mappers;
 use cluekit::observer::Observer;
 use cluekit::{Error, Seed};
-use serde::Serialize;
-use std::io::Write;
+use cluekit_report::fitted_text;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -108,12 +107,8 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
     let fitted = explainer.fit(&recipe, &pairs, &search, thresholds, Seed(args.seed), &mut bar)?;
     bar.finished(method.name(), &format!("fitted for {}", groups_of(fitted.fittings.len())));
     explainer.save(&fitted, &name)?;
-    let document = Document::new(&explainer, &name, &fitted)?;
-    let mut out = std::io::stdout().lock();
-    match args.json {
-        true => out.write_all(&json(&document)?)?,
-        false => out.write_all(document.text().as_bytes())?,
-    }
+    let summary = explainer.summary(&fitted, &name)?;
+    print(args.json, &summary, || fitted_text(&summary))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -157,97 +152,5 @@ impl FitArgs {
             neural,
             ..Recipe::new(method, learn_from)
         })
-    }
-}
-
-/// What was fitted.
-#[derive(Serialize)]
-pub struct Document {
-    name: String,
-    method: Method,
-    learn_from: LearnFrom,
-    file: PathBuf,
-    groups: Vec<GroupRow>,
-}
-
-#[derive(Serialize)]
-struct GroupRow {
-    name: String,
-    uncertain: usize,
-    certain: usize,
-    uncertain_above: f32,
-    certain_below: f32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lambda_theta: Option<f32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    clusters: Option<usize>,
-    /// ‖θ‖₂, where there is one translation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    length: Option<f64>,
-    notes: Vec<String>,
-}
-
-impl Document {
-    fn new(explainer: &Explainer, name: &str, fitted: &Fitted) -> Result<Self> {
-        let classes = explainer.classes();
-        let length = |theta: &[f32]| theta.iter().map(|t| f64::from(*t).powi(2)).sum::<f64>().sqrt();
-        let row = |fitting: &Fitting| GroupRow {
-            name: fitting.pair.name(classes),
-            uncertain: fitting.uncertain,
-            certain: fitting.certain,
-            uncertain_above: fitting.uncertain_above,
-            certain_below: fitting.certain_below,
-            lambda_theta: fitting.lambda_theta,
-            clusters: match &fitting.mapper {
-                Mapper::Clusters { translations, .. } => Some(translations.len()),
-                _ => None,
-            },
-            length: match &fitting.mapper {
-                Mapper::Latent(map) if fitted.method == Method::Glam => Some(length(&map.parameters().values)),
-                Mapper::Scaled(theta) => Some(length(theta)),
-                _ => None,
-            },
-            notes: fitting.notes.clone(),
-        };
-        Ok(Self {
-            name: name.into(),
-            method: fitted.method,
-            learn_from: fitted.terms.learn_from,
-            file: explainer.opened()?.folder.mappers().path(name),
-            groups: fitted.fittings.iter().map(row).collect(),
-        })
-    }
-
-    fn text(&self) -> String {
-        let number =
-            |value: Option<f64>, digits: usize| value.map_or(String::new(), |value| format!("{value:.digits$}"));
-        let row = |group: &GroupRow| {
-            vec![
-                group.name.clone(),
-                group.uncertain.to_string(),
-                group.certain.to_string(),
-                format!("{:.3}", group.uncertain_above),
-                format!("{:.3}", group.certain_below),
-                group.lambda_theta.map_or(String::new(), |lambda| lambda.to_string()),
-                group.clusters.map_or(String::new(), |clusters| clusters.to_string()),
-                number(group.length, 2),
-            ]
-        };
-        let mut rows: Vec<Vec<String>> = self.groups.iter().map(row).collect();
-        let mut headings =
-            vec!["group", "uncertain", "certain", "above", "below", "lambda-theta", "clusters", "length"];
-        for column in (5..8).rev() {
-            if rows.iter().all(|row| row[column].is_empty()) {
-                headings.remove(column);
-                rows.iter_mut().for_each(|row| drop(row.remove(column)));
-            }
-        }
-        let mut text = table(&headings, &rows);
-        for group in &self.groups {
-            for note in &group.notes {
-                text += &format!("note on {}: {note}\n", group.name);
-            }
-        }
-        text + &format!("saved as {}\n", self.file.display())
     }
 }
