@@ -5,6 +5,7 @@
 //!
 //! | of | picture or text | file |
 //! |---|---|---|
+//! | datasets | [`datasets_table`], [`dataset_text`] | |
 //! | an explanation | [`strip`], [`change_list`] | [`export`] |
 //! | a document of explanations | [`explanations_text`], [`sweep_table`] | [`explanations_files`] |
 //! | an audit | [`findings_text`], [`page()`] | |
@@ -19,6 +20,7 @@
 mod changes;
 mod comparison;
 mod coverage;
+mod datasets;
 pub mod export;
 mod figure;
 mod frontier;
@@ -43,6 +45,7 @@ mod translation;
 pub use changes::change_list;
 pub use comparison::{MethodValues, compared_picture, comparison};
 pub use coverage::calibration_plot;
+pub use datasets::{dataset_text, datasets_table};
 pub use figure::{png_figure, svg_figure};
 pub use frontier::{SweepRow, frontier_plot};
 pub use group::{global_text, group_picture};

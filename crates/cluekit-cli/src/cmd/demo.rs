@@ -1,7 +1,7 @@
 //! `clue demo`: the whole story on symbols that are made on the spot.
 
 use super::audit;
-use super::run::data_directory;
+use super::run::Place;
 use crate::progress::Bar;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -32,7 +32,7 @@ pub struct DemoArgs {
 
 /// Runs `clue demo`.
 pub fn run(args: DemoArgs, quiet: bool) -> Result<ExitCode> {
-    let (begun, seed, directory) = (Instant::now(), Seed(args.seed), data_directory(None));
+    let (begun, seed, directory) = (Instant::now(), Seed(args.seed), Place::default().directory());
     let folder = RunFolder::at(&args.out);
     if !demo::may_begin(&folder) {
         bail!("{} holds something else than a demo; choose another folder with --out", args.out.display());

@@ -51,9 +51,8 @@ pub struct ExperimentArgs {
     /// Print one JSON document instead of lines.
     #[arg(long)]
     json: bool,
-    /// The folder that holds the datasets [default: $CLUE_DATA, or the user's cache directory].
-    #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
+    #[command(flatten)]
+    data: super::run::Place,
 }
 
 /// Runs `clue experiment`.
@@ -66,7 +65,7 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
     let experiments = asked_for(&args.names, args.quick)?;
     create_folder(&args.out)?;
     stop::remedy("the same command goes on where it stopped");
-    let place = Place { runs: args.runs.clone(), data: args.data.clone(), quick: args.quick };
+    let place = Place { runs: args.runs.clone(), data: args.data.data.clone(), quick: args.quick };
     let (mut bar, now) = UnderWay::watched_by(Bar::new(quiet));
     let mut laboratory = Laboratory::new(place.clone(), &mut bar);
     let folder = ResultsFolder { path: args.out.clone(), place };

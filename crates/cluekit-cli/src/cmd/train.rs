@@ -1,6 +1,6 @@
 //! `clue train`: from data to a run folder with a generative model and a predictor.
 
-use super::run::data_directory;
+use super::run::Place;
 use crate::progress::Bar;
 use crate::stop;
 use anyhow::{Context, Result, bail};
@@ -63,9 +63,8 @@ pub struct TrainArgs {
     /// Replace the run in RUN.
     #[arg(long)]
     overwrite: bool,
-    /// The folder that holds the datasets [default: $CLUE_DATA, or the user's cache directory].
-    #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// Runs `clue train`.
@@ -118,7 +117,7 @@ fn request(args: &TrainArgs) -> Request {
 
 fn read(args: &TrainArgs) -> Result<Dataset> {
     let schema = args.schema.as_deref().map(read_schema).transpose()?;
-    let dataset = data::load(&request(args), schema.as_ref(), &data_directory(args.data.as_deref()))?;
+    let dataset = data::load(&request(args), schema.as_ref(), &args.place.directory())?;
     for note in &dataset.notes {
         tracing::info!("{note}");
     }

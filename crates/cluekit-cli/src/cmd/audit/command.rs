@@ -9,7 +9,7 @@ use std::path::Path;
 pub fn command(args: &AuditArgs, settings: &AuditSettings, name: &str) -> String {
     let mut command = format!("clue audit {} --seed {}", quoted(name), settings.seed.0);
     // Where the data lie is another matter on another machine.
-    if args.run.data.is_some() {
+    if args.run.place.data.is_some() {
         command += " --data DIR";
     }
     let mut add = |option: &str, value: Option<String>| {

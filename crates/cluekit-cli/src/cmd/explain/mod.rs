@@ -78,7 +78,7 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     args.results.open()?;
-    let inputs = args.inputs.choose(&explainer, &args.run.directory(), search.accept_by)?;
+    let inputs = args.inputs.choose(&explainer, &args.run.place.directory(), search.accept_by)?;
     tracing::info!("a clue is accepted below {}", search.threshold);
     let (mut bar, seed) = (Bar::new(quiet), Seed(args.results.seed));
     let ball = |&radius: &f32| LatentBall::new(radius).map(Delta::Fixed);
