@@ -22,3 +22,13 @@ pub fn read<T: DeserializeOwned + Default>(path: Option<&Path>) -> Result<T> {
 pub fn written(settings: &impl Serialize) -> Result<String> {
     toml::to_string(settings).context("writing settings as TOML")
 }
+
+/// Lays options over settings: of each name the option where it is given, else what the settings say already.
+macro_rules! lay_over {
+    ($options:ident, $settings:ident: $($name:ident),+ $(,)?) => {
+        $(if let Some(given) = &$options.$name {
+            $settings.$name = Some(given.to_owned());
+        })+
+    };
+}
+pub(crate) use lay_over;

@@ -11,7 +11,7 @@ use cluekit::model::plan::Plan;
 use cluekit::model::store::run::{RunFolder, RunRecord};
 use cluekit::settings::parse_setting;
 use cluekit::{Error, Seed};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Train a predictor with a posterior and a generative model on a dataset.
@@ -96,7 +96,7 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
         folder.clear()?;
     }
     folder.begin(&record, &dataset.schema)?;
-    tracing::info!("{}", describe(&dataset));
+    tracing::info!("{}", dataset.summary());
     train_run(&folder, &record, &dataset, &mut Bar::new(quiet))?;
     tracing::info!(
         "done; next: clue audit {0} for a report, clue explain {0} for clues, clue measure {0} for scores",
@@ -116,17 +116,12 @@ fn request(args: &TrainArgs) -> Request {
 }
 
 fn read(args: &TrainArgs) -> Result<Dataset> {
-    let schema = args.schema.as_deref().map(read_schema).transpose()?;
+    let schema = args.schema.as_deref().map(Schema::read).transpose()?;
     let dataset = data::load(&request(args), schema.as_ref(), &args.place.directory())?;
     for note in &dataset.notes {
         tracing::info!("{note}");
     }
     Ok(dataset)
-}
-
-fn read_schema(path: &Path) -> Result<Schema> {
-    let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;
-    Ok(Schema::from_toml(&text, path)?)
 }
 
 /// The defaults for this data, then `--config`, then every `--set`.
@@ -147,18 +142,4 @@ fn plan(args: &TrainArgs, dataset: &Dataset) -> Result<Plan> {
         overrides.push(parse_setting(setting)?);
     }
     Ok(defaults.with(&overrides)?)
-}
-
-fn describe(dataset: &Dataset) -> String {
-    let schema = &dataset.schema;
-    let inputs = match &schema.image {
-        Some(image) => format!("images of {} × {} × {}", image.channels, image.height, image.width),
-        None => format!("{} features in {} columns", schema.features.len(), schema.width()),
-    };
-    let target = match schema.target.task.classes() {
-        [] => format!("the value `{}`", schema.target.name),
-        classes => format!("`{}` with {} classes", schema.target.name, classes.len()),
-    };
-    let (train, test) = (dataset.train.len(), dataset.test.len());
-    format!("{}: {train} rows to train on, {test} to test on, {inputs}, predicting {target}", dataset.name)
 }

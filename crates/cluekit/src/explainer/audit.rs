@@ -103,6 +103,24 @@ impl AuditSettings {
         }
     }
 
+    /// What is said, by the names of the settings, for those who repeat it; switches and the seed are not listed.
+    pub fn said(&self) -> Vec<(&'static str, String)> {
+        let said = [
+            ("split", (self.split != Split::Test).then(|| self.split.to_string())),
+            ("top", self.top.map(|top| top.to_string())),
+            ("count", self.count.map(|count| count.to_string())),
+            ("delta", (self.delta != Delta::Auto).then(|| self.delta.to_string())),
+            ("steps", self.steps.map(|steps| steps.to_string())),
+            ("lambda_x", Some(self.lambda_x.to_string())),
+            ("above", self.above.map(|above| above.to_string())),
+            ("threshold", self.threshold.map(|threshold| threshold.to_string())),
+            ("anchored", self.anchored.map(|anchored| anchored.to_string())),
+            ("by", self.by.clone()),
+            ("mapper", Some(self.mapper.name().into())),
+        ];
+        said.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
     fn top(&self) -> usize {
         self.top.unwrap_or(if self.quick { QUICK_TOP } else { TOP })
     }

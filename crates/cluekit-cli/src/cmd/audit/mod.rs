@@ -5,7 +5,7 @@ pub mod command;
 use super::explain::options::ConstraintArgs;
 use super::run::RunArgs;
 use crate::choice::one_of;
-use crate::config;
+use crate::config::{self, lay_over};
 use crate::progress::Bar;
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -115,9 +115,7 @@ pub fn run(args: AuditArgs, quiet: bool) -> Result<ExitCode> {
         create_folder(folder)?;
     }
     let name = last_name(&args.run.run);
-    let explainer = args.run.explainer()?;
-    let constraints = args.constraints.on(explainer.known_schema()?)?;
-    let explainer = explainer.with_constraints(constraints)?;
+    let explainer = args.constraints.open(&args.run)?;
     let mut audit = make(&explainer, &settings, &name, quiet)?;
     audit.provenance.command = command::command(&args, &settings, &name);
     let json = write(&audit, &page)?;
@@ -144,22 +142,17 @@ pub fn make(explainer: &Explainer, settings: &AuditSettings, name: &str, quiet: 
 impl AuditArgs {
     /// What the options say, over what a file says.
     fn settings(&self) -> Result<AuditSettings> {
-        let file: AuditSettings = config::read(self.config.as_deref())?;
+        let mut settings: AuditSettings = config::read(self.config.as_deref())?;
+        lay_over!(self, settings: top, count, steps, above, threshold, anchored, by);
         Ok(AuditSettings {
-            split: self.split.unwrap_or(file.split),
-            top: self.top.or(file.top),
-            count: self.count.or(file.count),
-            delta: self.delta.unwrap_or(file.delta),
-            steps: self.steps.or(file.steps),
-            lambda_x: self.lambda_x.unwrap_or(file.lambda_x),
-            above: self.above.or(file.above),
-            threshold: self.threshold.or(file.threshold),
-            anchored: self.anchored.or(file.anchored),
-            by: self.by.clone().or(file.by),
-            mapper: self.mapper.unwrap_or(file.mapper),
-            no_groups: self.no_groups || file.no_groups,
-            quick: self.quick || file.quick,
-            seed: self.seed.map_or(file.seed, Seed),
+            split: self.split.unwrap_or(settings.split),
+            delta: self.delta.unwrap_or(settings.delta),
+            lambda_x: self.lambda_x.unwrap_or(settings.lambda_x),
+            mapper: self.mapper.unwrap_or(settings.mapper),
+            no_groups: self.no_groups || settings.no_groups,
+            quick: self.quick || settings.quick,
+            seed: self.seed.map_or(settings.seed, Seed),
+            ..settings
         })
     }
 }

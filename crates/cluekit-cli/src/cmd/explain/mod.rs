@@ -63,9 +63,7 @@ pub struct ExplainArgs {
 
 /// Runs `clue explain`.
 pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
-    let explainer = args.run.explainer()?;
-    let constraints = args.constraints.on(explainer.known_schema()?)?;
-    let explainer = explainer.with_constraints(constraints)?;
+    let explainer = args.constraints.open(&args.run)?;
     let settings = args.search.over(config::read::<SearchSettings>(args.config.as_deref())?)?;
     let mut search = settings.search(args.method, explainer.classes())?;
     search.plausibility = !args.results.no_plausibility;

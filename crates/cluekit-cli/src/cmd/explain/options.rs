@@ -1,11 +1,14 @@
 //! The settings of a search as options.
 
+use crate::cmd::run::RunArgs;
+use crate::config::lay_over;
 use anyhow::{Context, Result};
 use clap::{ArgAction, Args};
-use cluekit::data::{Constraints, Relation, Schema};
+use cluekit::data::{Constraints, Relation};
 use cluekit::distance::Distance;
 use cluekit::diversity::Space;
-use cluekit::search::{ClassName, InitScheme, Radii, SearchSettings};
+use cluekit::explainer::Explainer;
+use cluekit::search::{ClassName, Delta, InitScheme, LatentBall, Radii, SearchSettings};
 use std::path::PathBuf;
 
 /// The options of a search.
@@ -105,46 +108,29 @@ impl SearchArgs {
     }
 
     /// What the options say, over what a file says.
-    pub fn over(&self, file: SearchSettings) -> Result<SearchSettings> {
-        let either = |own: &Vec<String>, other: Vec<String>| if own.is_empty() { other } else { own.clone() };
-        let delta = match &self.delta {
-            Some(Radii::One(delta)) => Some(*delta),
-            Some(Radii::Sweep(radii)) => {
-                Some(cluekit::search::Delta::Fixed(cluekit::search::LatentBall::new(radii[0])?))
-            }
-            None => file.delta,
-        };
-        Ok(SearchSettings {
-            delta,
-            init: if self.init.is_empty() { file.init } else { self.init.clone() },
-            towards: match self.towards.is_empty() {
-                true => file.towards,
-                false => self.towards.iter().cloned().map(ClassName::Name).collect(),
-            },
-            uncertainty: either(&self.uncertainty, file.uncertainty),
-            diversity: self.diversity.clone().or(file.diversity),
-            sequential: self.sequential || file.sequential,
-            penalty: self.penalty || file.penalty,
-            all_steps: self.all_steps || file.all_steps,
-            anchored: self.anchored || file.anchored,
-            radius: self.radius.or(file.radius),
-            count: self.count.or(file.count),
-            jitter: self.jitter.or(file.jitter),
-            spread_starts: self.spread_starts.or(file.spread_starts),
-            lambda_x: self.lambda_x.or(file.lambda_x),
-            distance: self.distance.or(file.distance),
-            lambda_y: self.lambda_y.or(file.lambda_y),
-            lambda_z: self.lambda_z.or(file.lambda_z),
-            lambda_p: self.lambda_p.or(file.lambda_p),
-            space: self.space.or(file.space),
-            steps: self.steps.or(file.steps),
-            learning_rate: self.learning_rate.or(file.learning_rate),
-            threshold: self.threshold.or(file.threshold),
-            sub_searches: self.sub_searches.or(file.sub_searches),
-            sub_count: self.sub_count.or(file.sub_count),
-            sub_radius: self.sub_radius.or(file.sub_radius),
-            ..file
-        })
+    pub fn over(&self, mut settings: SearchSettings) -> Result<SearchSettings> {
+        lay_over!(self, settings: radius, count, jitter, spread_starts, steps, learning_rate, threshold);
+        lay_over!(self, settings: lambda_x, distance, lambda_y, lambda_z, lambda_p, diversity, space);
+        lay_over!(self, settings: sub_searches, sub_count, sub_radius);
+        match &self.delta {
+            Some(Radii::One(delta)) => settings.delta = Some(*delta),
+            Some(Radii::Sweep(radii)) => settings.delta = Some(Delta::Fixed(LatentBall::new(radii[0])?)),
+            None => {}
+        }
+        if !self.init.is_empty() {
+            settings.init.clone_from(&self.init);
+        }
+        if !self.towards.is_empty() {
+            settings.towards = self.towards.iter().cloned().map(ClassName::Name).collect();
+        }
+        if !self.uncertainty.is_empty() {
+            settings.uncertainty.clone_from(&self.uncertainty);
+        }
+        settings.sequential |= self.sequential;
+        settings.penalty |= self.penalty;
+        settings.all_steps |= self.all_steps;
+        settings.anchored |= self.anchored;
+        Ok(settings)
     }
 }
 
@@ -191,9 +177,15 @@ impl ConstraintArgs {
         given
     }
 
-    /// The schema's constraints with those of the options.
-    pub fn on(&self, schema: &Schema) -> Result<Constraints> {
-        let mut all = schema.constraints.clone();
+    /// The opened run, under its own constraints and those of the options.
+    pub fn open(&self, run: &RunArgs) -> Result<Explainer> {
+        let explainer = run.explainer()?;
+        let constraints = self.over(explainer.known_schema()?.constraints.clone())?;
+        Ok(explainer.with_constraints(constraints)?)
+    }
+
+    /// What the options say, over what a schema says.
+    fn over(&self, mut all: Constraints) -> Result<Constraints> {
         if let Some(path) = &self.constraints {
             let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
             let given: Constraints = toml::from_str(&text).with_context(|| format!("reading {}", path.display()))?;

@@ -1,7 +1,6 @@
 //! `clue glam apply`: counterfactuals in one call.
 
-use super::cost::CostArgs;
-use super::groups::GroupArgs;
+use super::options::{CostArgs, GroupArgs};
 use crate::cmd::explain::inputs::InputArgs;
 use crate::cmd::explain::options::ConstraintArgs;
 use crate::cmd::explain::output::ResultArgs;
@@ -67,9 +66,7 @@ pub struct ApplyArgs {
 
 /// Runs `clue glam apply`.
 pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
-    let explainer = args.run.explainer()?;
-    let constraints = args.constraints.on(explainer.known_schema()?)?;
-    let explainer = explainer.with_constraints(constraints)?;
+    let explainer = args.constraints.open(&args.run)?;
     let settings = args.settings();
     let (ask, judging) = (explainer.ask(&settings)?, explainer.judging(&args.cost.settings())?);
     let mut search = Explainer::refining(&judging, &settings);

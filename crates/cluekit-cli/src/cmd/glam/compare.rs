@@ -1,6 +1,6 @@
 //! `clue glam compare`: baselines, mappers and CLUE side by side.
 
-use super::cost::CostArgs;
+use super::options::CostArgs;
 use crate::choice::one_of;
 use crate::cmd::run::RunArgs;
 use crate::print::{json, print, write_files};

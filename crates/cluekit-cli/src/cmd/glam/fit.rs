@@ -1,7 +1,6 @@
 //! `clue glam fit`: learns mappers and saves them in the run.
 
-use super::cost::CostArgs;
-use super::groups::GroupArgs;
+use super::options::{CostArgs, GroupArgs};
 use crate::choice::one_of;
 use crate::cmd::run::RunArgs;
 use crate::config;

@@ -1,6 +1,6 @@
 //! `clue glam show`: the global explanation for a person.
 
-use super::cost::CostArgs;
+use super::options::CostArgs;
 use crate::cmd::run::RunArgs;
 use crate::print::{json, print, write_files};
 use anyhow::Result;
