@@ -27,7 +27,7 @@ pub fn written(settings: &impl Serialize) -> Result<String> {
 macro_rules! lay_over {
     ($options:ident, $settings:ident: $($name:ident),+ $(,)?) => {
         $(if let Some(given) = &$options.$name {
-            $settings.$name = Some(given.to_owned());
+            $settings.$name = given.to_owned().into();
         })+
     };
 }

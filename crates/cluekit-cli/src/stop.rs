@@ -5,7 +5,6 @@
 
 use cluekit::model::store::files::abandon;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -25,28 +24,20 @@ static REMEDY: OnceLock<&str> = OnceLock::new();
 static WATCHED: AtomicUsize = AtomicUsize::new(0);
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Why the command is to end.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Reason {
-    Signal(i32),
-    Timeout(Duration),
+/// Why the command is to end: its exit code, and what is said of it.
+#[derive(Debug, PartialEq)]
+struct Reason {
+    code: u8,
+    words: String,
 }
 
 impl Reason {
-    fn code(self) -> u8 {
-        match self {
-            Self::Signal(number) => 128 + number as u8,
-            Self::Timeout(_) => TIMED_OUT,
-        }
+    fn signal(number: i32) -> Self {
+        Self { code: 128 + number as u8, words: "stopped".into() }
     }
-}
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Signal(_) => write!(f, "stopped"),
-            Self::Timeout(time) => write!(f, "stopped after {} s (--timeout)", time.as_secs_f64()),
-        }
+    fn timeout(time: Duration) -> Self {
+        Self { code: TIMED_OUT, words: format!("stopped after {} s (--timeout)", time.as_secs_f64()) }
     }
 }
 
@@ -84,7 +75,7 @@ pub fn listen(timeout: Option<Duration>) -> io::Result<()> {
     if let Some(time) = timeout {
         let wait = move || {
             thread::sleep(time);
-            ask(Reason::Timeout(time));
+            ask(Reason::timeout(time));
         };
         thread::Builder::new().name("timeout".into()).spawn(wait)?;
     }
@@ -93,9 +84,9 @@ pub fn listen(timeout: Option<Duration>) -> io::Result<()> {
 
 /// The end of a command that has stopped; nothing if nobody asked for it.
 pub fn ended() -> Option<ExitCode> {
-    let reason = *ASKED.get()?;
+    let reason = ASKED.get()?;
     say(reason);
-    Some(ExitCode::from(reason.code()))
+    Some(ExitCode::from(reason.code))
 }
 
 /// Tells the work to end. Who asks again will not wait.
@@ -118,14 +109,14 @@ fn ask(reason: Reason) {
 
 /// Ends the process.
 fn end() -> ! {
-    let reason = *ASKED.get().expect("somebody asked for it");
+    let reason = ASKED.get().expect("somebody asked for it");
     let _nobody_writes_now = abandon();
     say(reason);
-    signal_hook::low_level::exit(reason.code().into())
+    signal_hook::low_level::exit(reason.code.into())
 }
 
 /// One line for the user; only one thread gets to say it, and the others wait for the end.
-fn say(reason: Reason) {
+fn say(reason: &Reason) {
     if ENDED.swap(true, Ordering::SeqCst) {
         loop {
             thread::park();
@@ -136,7 +127,7 @@ fn say(reason: Reason) {
     // A bar that is still there ends with its line.
     let begin = if WATCHED.load(Ordering::SeqCst) > 0 && stderr.is_terminal() { "\n" } else { "" };
     // If stderr is gone too, there is nobody left to tell.
-    let _ = writeln!(stderr, "{begin}clue: {reason}; {remedy}");
+    let _ = writeln!(stderr, "{begin}clue: {}; {remedy}", reason.words);
 }
 
 #[cfg(unix)]
@@ -146,7 +137,7 @@ fn signals() -> io::Result<()> {
     // `nohup` and shells that put a command into the background have signals ignored, and mean it.
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| *signal == SIGTERM || !is_ignored(*signal));
     let mut signals = Signals::new(wanted)?;
-    let listen = move || signals.forever().for_each(|signal| ask(Reason::Signal(signal)));
+    let listen = move || signals.forever().for_each(|signal| ask(Reason::signal(signal)));
     thread::Builder::new().name("signals".into()).spawn(listen)?;
     Ok(())
 }
@@ -172,7 +163,7 @@ fn signals() -> io::Result<()> {
             thread::sleep(GLANCE);
             match heard.swap(0, Ordering::SeqCst) {
                 0 => {}
-                signal => ask(Reason::Signal(signal as i32)),
+                signal => ask(Reason::signal(signal as i32)),
             }
         }
     };
@@ -180,37 +171,14 @@ fn signals() -> io::Result<()> {
     Ok(())
 }
 
-/// A time as people write it: `90`, `90s`, `10m`, `1.5h`.
-pub fn time(text: &str) -> Result<Duration, String> {
-    let number = text.trim_end_matches(['s', 'm', 'h']);
-    let unit = match &text[number.len()..] {
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        other => return Err(format!("`{other}` is no unit of time; write 90, 90s, 10m or 2h")),
-    };
-    let seconds = number.parse::<f64>().ok().filter(|seconds| *seconds > 0.0).map(|seconds| seconds * unit);
-    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    time.ok_or_else(|| format!("`{text}` is no time that can pass; write 90, 90s, 10m or 2h"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_as_people_write_them() {
-        let milliseconds = |text: &str| time(text).unwrap().as_millis();
-        assert_eq!(["90", "90s", "10m", "1.5h", "0.25"].map(milliseconds), [90_000, 90_000, 600_000, 5_400_000, 250]);
-        for wrong in ["", "s", "-1", "0", "ten", "5d", "5ms", "inf", "nan", "1e300"] {
-            assert!(time(wrong).unwrap_err().contains("write 90, 90s, 10m or 2h"), "{wrong}");
-        }
-    }
-
-    #[test]
     fn exit_codes_are_those_that_shells_know() {
-        assert_eq!([1, 2, 15].map(|signal| Reason::Signal(signal).code()), [129, 130, 143]);
-        let timeout = Reason::Timeout(Duration::from_millis(1500));
-        assert_eq!((timeout.code(), timeout.to_string().as_str()), (124, "stopped after 1.5 s (--timeout)"));
+        assert_eq!([1, 2, 15].map(|signal| Reason::signal(signal).code), [129, 130, 143]);
+        let timeout = Reason::timeout(Duration::from_millis(1500));
+        assert_eq!((timeout.code, timeout.words.as_str()), (124, "stopped after 1.5 s (--timeout)"));
     }
 }

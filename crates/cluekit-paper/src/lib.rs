@@ -22,7 +22,7 @@ mod spec;
 mod statistics;
 mod study;
 
-pub use catalogue::{NAMES, built_in};
+pub use catalogue::{NAMES, built_in, list_of_all};
 pub use finding::{Cell, Check, Finding, Models, Table, Verdict};
 pub use laboratory::{Laboratory, Place, Stage};
 pub use record::Record;

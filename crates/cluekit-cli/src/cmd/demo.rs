@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use cluekit::Seed;
 use cluekit::explainer::Explainer;
+use cluekit::model::store::files::last_name;
 use cluekit::model::store::run::RunFolder;
 use cluekit_paper::demo::{self, Chapter, Demo};
 use std::io::Write;
@@ -52,7 +53,7 @@ pub fn run(args: DemoArgs, quiet: bool) -> Result<ExitCode> {
         chapters.push(told.chapter);
     }
     tracing::info!("the audit …");
-    let name = audit::last_name(folder.path());
+    let name = last_name(folder.path());
     let mut audit = audit::make(&explainer, &demo::audit_settings(seed), &name, quiet)?;
     audit.provenance.command = format!("clue demo --seed {}{}", args.seed, if args.quick { " --quick" } else { "" });
     // What is typed depends on where the demo lies, and the page does not.

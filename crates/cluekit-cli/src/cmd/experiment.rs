@@ -7,9 +7,8 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use cluekit::model::store::files::{create_folder, write_whole};
 use cluekit_paper::{
-    Laboratory, NAMES, Pace, Place, Record, ResultsFolder, UnderWay, asked_for, built_in, link_to, results_page,
+    Laboratory, Pace, Place, Record, ResultsFolder, UnderWay, asked_for, link_to, list_of_all, results_page,
 };
-use cluekit_report::TextTable;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -59,7 +58,7 @@ pub struct ExperimentArgs {
 pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     if args.names.iter().any(|name| name == "list") {
-        out.write_all(list(args.quick)?.as_bytes())?;
+        out.write_all(list_of_all(args.quick)?.text().as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let experiments = asked_for(&args.names, args.quick)?;
@@ -114,13 +113,4 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
 #[derive(Serialize)]
 struct Document {
     experiments: Vec<Record>,
-}
-
-fn list(quick: bool) -> Result<String> {
-    let row = |name: &&str| {
-        let spec = built_in(name, quick)?;
-        Ok(vec![name.to_string(), spec.paper, spec.title])
-    };
-    let rows = NAMES.iter().map(row).collect::<Result<_>>()?;
-    Ok(TextTable::new(&["experiment", "in the paper", "what it shows"], rows).text())
 }

@@ -1,13 +1,13 @@
 //! `clue report`: the page of an audit again, from results that are finished.
 
 use super::audit::command::quoted;
-use super::audit::{check_page, last_name, write};
+use super::audit::write;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::Error;
-use cluekit::audit::Audit;
+use cluekit::audit::{Audit, check_page};
 use cluekit::explainer::ExplanationSet;
-use cluekit::model::store::files::create_folder;
+use cluekit::model::store::files::{create_parent, last_name};
 use cluekit::model::store::run::RunFolder;
 use cluekit_report::{findings_text, illustrated};
 use std::fs;
@@ -56,9 +56,7 @@ pub fn run(args: ReportArgs) -> Result<ExitCode> {
     };
     let page = args.out.unwrap_or(beside);
     check_page(&page)?;
-    if let Some(folder) = page.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        create_folder(folder)?;
-    }
+    create_parent(&page)?;
     write(&audit, &page)?;
     let mut out = std::io::stdout().lock();
     out.write_all(findings_text(&audit).as_bytes())?;
@@ -96,12 +94,8 @@ fn gallery(text: &str, run: Option<&Path>, document: &Path) -> Result<Audit> {
         ));
     };
     let folder = RunFolder::at(run);
-    let (schema, record) = (folder.schema()?, folder.record()?);
-    if let Some(other) = explained.explanations.iter().find(|e| e.input.x.len() != schema.width()) {
-        let (got, expected) = (other.input.x.len(), schema.width());
-        bail!("its inputs have {got} numbers, those of {} {expected}; name the run that they come from", run.display());
-    }
-    let mut audit = illustrated(explained.audited(&last_name(run), &schema, record)?, &schema);
+    let schema = folder.schema()?;
+    let mut audit = illustrated(explained.audited(&folder, &schema)?, &schema);
     audit.provenance.command =
         format!("clue report {} --run {}", quoted(&last_name(document)), quoted(&last_name(run)));
     audit.missing.push(

@@ -42,6 +42,23 @@ impl Default for ApplySettings {
     }
 }
 
+/// Whether a name is that of a baseline or of the cheapest of everything, so that no mapper can have it.
+pub fn is_taken(name: &str) -> bool {
+    name == BEST || name.parse::<Method>().is_ok_and(Method::is_baseline)
+}
+
+/// What the name of a method is taken for.
+pub fn named_method(name: &str) -> String {
+    let baselines = Method::ALL.into_iter().filter(|method| method.is_baseline()).map(Method::name);
+    match is_taken(name) {
+        true => format!("making `{name}`"),
+        false => {
+            let baselines: Vec<&str> = baselines.collect();
+            format!("`{name}` is no baseline ({}), so a fitted mapper", baselines.join(", "))
+        }
+    }
+}
+
 /// What to say when a network called `name` is asked for a trade-off that it has not learned.
 pub fn trade_off_note(name: &str, fitted: &Fitted, lambda_x: f32) -> Option<String> {
     let Some(Mapper::Neural { network, .. }) = fitted.fittings.first().map(|fitting| &fitting.mapper) else {

@@ -1,7 +1,7 @@
 //! Learning mappers for groups of uncertain inputs, and keeping them in the run.
 
 use super::Explainer;
-use crate::amortise::{Fitted, Limit, Members, Pair, Recipe, Scheme, Thresholds, Workshop};
+use crate::amortise::{Fitted, Limit, Members, Method, Pair, Recipe, Scheme, Thresholds, Workshop};
 use crate::data::{Predicate, Samples};
 use crate::distance::Distance;
 use crate::error::{Error, Remedy, Result};
@@ -75,6 +75,15 @@ impl GroupSettings {
     pub fn paired(&self, scheme: Scheme) -> Self {
         let Self { uncertain_above, certain_below, .. } = *self;
         Self { uncertain_above, certain_below, ..Self::of_scheme(scheme) }
+    }
+
+    /// The same for mappers of a kind: one network leads from anywhere to each class when nothing is said.
+    #[must_use]
+    pub fn for_mapper(self, method: Method) -> Self {
+        match method {
+            Method::Neural if self.pairs_are_default() => self.paired(Scheme::AnyToClass),
+            _ => self,
+        }
     }
 
     /// Whether nothing was said of who leads where.
@@ -166,7 +175,7 @@ impl Explainer {
     ) -> Result<Fitted> {
         // One network serves all classes, so it learns from all of them.
         let classes = match recipe.method {
-            crate::amortise::Method::Neural => None,
+            Method::Neural => None,
             _ => classes_of(pairs, self.classes().len()),
         };
         let rows = self.encoded(classes.as_deref(), observer)?;

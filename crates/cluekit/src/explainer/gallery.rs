@@ -5,14 +5,22 @@ use crate::audit::{Audit, FORMAT, Gallery, Provenance, Setting, Subject};
 use crate::data::Schema;
 use crate::error::{Error, Result};
 use crate::model::plan::PredictorKind;
-use crate::model::store::run::RunRecord;
+use crate::model::store::files::last_name;
+use crate::model::store::run::RunFolder;
 use crate::search::SearchMethod;
 use serde::Serialize;
 
 impl ExplanationSet {
-    /// A gallery of these explanations; what their columns and classes mean is in their run, which is called `name`.
-    pub fn audited(self, name: &str, schema: &Schema, record: RunRecord) -> Result<Audited> {
-        let mut subject = Subject::new(name, &record.dataset.name, schema, "");
+    /// A gallery of these explanations; what their columns and classes mean is in their run, with this `schema`.
+    pub fn audited(self, run: &RunFolder, schema: &Schema) -> Result<Audited> {
+        let record = run.record()?;
+        if let Some(other) = self.explanations.iter().find(|e| e.input.x.len() != schema.width()) {
+            let (got, expected, run) = (other.input.x.len(), schema.width(), run.path().display());
+            return Err(Error::data(format!(
+                "its inputs have {got} numbers, those of {run} {expected}; name the run that they come from"
+            )));
+        }
+        let mut subject = Subject::new(&last_name(run.path()), &record.dataset.name, schema, "");
         subject.accepted_below = Some(self.settings.threshold);
         subject.accepted_by = self.settings.accept_by;
         subject.samples = record.plan.as_ref().map(|plan| match plan.predictor.kind {

@@ -23,7 +23,7 @@ mod measure;
 mod rows;
 mod set;
 
-pub use apply::{ApplySettings, BEST, trade_off_note};
+pub use apply::{ApplySettings, BEST, is_taken, named_method, trade_off_note};
 pub use audit::{AuditSettings, Audited};
 pub use choose::{Ranked, Ranking, Selection};
 pub use compare::{CompareSettings, ComparedMethod, Comparison, Entry, METHODS, Quantiles};

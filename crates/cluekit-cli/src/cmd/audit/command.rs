@@ -1,7 +1,8 @@
 //! What to type for the same page.
 
-use super::{AuditArgs, last_name};
+use super::AuditArgs;
 use cluekit::explainer::AuditSettings;
+use cluekit::model::store::files::last_name;
 use std::path::Path;
 
 /// What to type for the same page, from the folder that the run lies in.

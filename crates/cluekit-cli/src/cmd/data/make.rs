@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use cluekit::Seed;
-use cluekit::model::store::files::{create_folder, write_whole};
+use cluekit::model::store::files::{create_parent, write_whole};
 use cluekit_report::contact_sheet;
 use cluekit_synbols::{ALPHABET, Generator, GeneratorSettings, Published, Set, Symbol, encoded};
 use std::path::{Path, PathBuf};
@@ -73,9 +73,7 @@ pub fn run(args: &MakeArgs) -> Result<&Path> {
     if args.out.is_dir() {
         bail!("{} is a folder; name a file in it", args.out.display());
     }
-    if let Some(folder) = args.out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        create_folder(folder)?;
-    }
+    create_parent(&args.out)?;
     let (generator, count) = (Generator::from_settings(&args.settings()?)?, args.count as usize);
     let (image, seed) = (generator.image(), Seed(args.seed));
     if extension == "png" && count.saturating_mul(image.height.pow(2)) > MOST_ON_A_SHEET {

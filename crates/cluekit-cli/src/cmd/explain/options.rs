@@ -28,7 +28,7 @@ pub struct SearchArgs {
     /// Where searches start; several schemes share the clues: random-radius, nearest-path, gaussian-radius,
     /// uniform-ball, class-path [default: random-radius].
     #[arg(long, value_name = "SCHEME", value_delimiter = ',')]
-    init: Vec<InitScheme>,
+    init: Option<Vec<InitScheme>>,
     /// Only the paths of nearest-path and class-path that lead to these classes, by their names.
     #[arg(long, value_name = "CLASS", value_delimiter = ',')]
     towards: Vec<String>,
@@ -41,7 +41,7 @@ pub struct SearchArgs {
     /// What to reduce: total, aleatoric or epistemic; several with weights as `epistemic=1,aleatoric=0.5`
     /// [default: total].
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
-    uncertainty: Vec<String>,
+    uncertainty: Option<Vec<String>>,
     /// Weight of the distance to the input [default: 0].
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     lambda_x: Option<f32>,
@@ -109,7 +109,7 @@ impl SearchArgs {
 
     /// What the options say, over what a file says.
     pub fn over(&self, mut settings: SearchSettings) -> Result<SearchSettings> {
-        lay_over!(self, settings: radius, count, jitter, spread_starts, steps, learning_rate, threshold);
+        lay_over!(self, settings: radius, count, init, jitter, spread_starts, uncertainty, steps, learning_rate, threshold);
         lay_over!(self, settings: lambda_x, distance, lambda_y, lambda_z, lambda_p, diversity, space);
         lay_over!(self, settings: sub_searches, sub_count, sub_radius);
         match &self.delta {
@@ -117,14 +117,8 @@ impl SearchArgs {
             Some(Radii::Sweep(radii)) => settings.delta = Some(Delta::Fixed(LatentBall::new(radii[0])?)),
             None => {}
         }
-        if !self.init.is_empty() {
-            settings.init.clone_from(&self.init);
-        }
         if !self.towards.is_empty() {
             settings.towards = self.towards.iter().cloned().map(ClassName::Name).collect();
-        }
-        if !self.uncertainty.is_empty() {
-            settings.uncertainty.clone_from(&self.uncertainty);
         }
         settings.sequential |= self.sequential;
         settings.penalty |= self.penalty;

@@ -9,8 +9,7 @@ use crate::progress::Bar;
 use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::amortise::Method;
-use cluekit::explainer::{ApplySettings, BEST, Explainer, ExplanationSet, GroupSettings, trade_off_note};
+use cluekit::explainer::{ApplySettings, Explainer, ExplanationSet, GroupSettings, named_method, trade_off_note};
 use cluekit::explanation::Explanation;
 use cluekit::observer::Observer;
 use std::process::ExitCode;
@@ -75,7 +74,9 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     args.results.open()?;
     let (mut bar, seed) = (Bar::new(quiet), Seed(args.results.seed));
     let groups = args.groups.over(GroupSettings::default());
-    let mappers = explainer.mappers(&args.method, &groups, &judging, seed, &mut bar).with_context(|| args.choices())?;
+    let mappers = explainer
+        .mappers(&args.method, &groups, &judging, seed, &mut bar)
+        .with_context(|| named_method(&args.method))?;
     for note in mappers.iter().filter_map(|(name, fitted)| trade_off_note(name, fitted, args.cost.lambda_x)) {
         tracing::info!("{note}");
     }
@@ -95,16 +96,6 @@ impl ApplyArgs {
             towards: self.towards.clone(),
             refine: self.refine,
             learning_rate: self.learning_rate,
-        }
-    }
-
-    /// What a name that is none could have been.
-    fn choices(&self) -> String {
-        let baselines = Method::ALL.into_iter().filter(|method| method.is_baseline()).map(Method::name);
-        let baselines: Vec<&str> = baselines.collect();
-        match baselines.contains(&self.method.as_str()) || self.method == BEST {
-            true => format!("making `{}`", self.method),
-            false => format!("`{}` is no baseline ({}), so a fitted mapper", self.method, baselines.join(", ")),
         }
     }
 }

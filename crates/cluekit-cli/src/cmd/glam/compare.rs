@@ -8,7 +8,7 @@ use crate::progress::Bar;
 use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::explainer::{CompareSettings, ComparedMethod, Selection, Split};
+use cluekit::explainer::{CompareSettings, Comparison, Selection, Split};
 use cluekit::model::store::files::create_folder;
 use cluekit_report::{compared_picture, comparison_table};
 use serde::Serialize;
@@ -61,12 +61,10 @@ pub struct CompareArgs {
 
 /// The document that `--json` prints.
 #[derive(Serialize)]
-struct Document {
+struct Document<'a> {
     uncertain_above: f32,
-    lambda_x: f32,
-    threshold: f32,
-    seed: Seed,
-    rows: Vec<ComparedMethod>,
+    #[serde(flatten)]
+    compared: &'a Comparison,
 }
 
 /// Runs `clue glam compare`.
@@ -86,16 +84,10 @@ pub fn run(args: CompareArgs, quiet: bool) -> Result<ExitCode> {
     let compared = explainer
         .compare(&settings, &search, &inputs, &clock, &mut Bar::new(quiet))
         .context("comparing methods (where a saved mapper is at fault, --refit replaces it)")?;
-    let document = Document {
-        uncertain_above: args.uncertain_above,
-        lambda_x: compared.lambda_x,
-        threshold: compared.threshold,
-        seed,
-        rows: compared.rows,
-    };
-    let text = || comparison_table(&document.rows).text();
+    let text = || comparison_table(&compared.rows).text();
+    let document = Document { uncertain_above: args.uncertain_above, compared: &compared };
     if let Some(folder) = &args.out {
-        let picture = compared_picture(&document.rows, &explainer.known_schema()?.target, document.lambda_x);
+        let picture = compared_picture(&compared.rows, &explainer.known_schema()?.target, compared.lambda_x);
         let files = [("json", json(&document)?), ("txt", text().into()), ("svg", picture.into())];
         write_files(folder, &files.map(|(end, bytes)| (format!("compared.{end}"), bytes)))?;
     }

@@ -8,8 +8,8 @@ use crate::print::print;
 use crate::progress::Bar;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use cluekit::amortise::{LearnFrom, Method, NeuralPlan, Recipe, Scheme};
-use cluekit::explainer::{BEST, GroupSettings};
+use cluekit::amortise::{LearnFrom, Method, NeuralPlan, Recipe};
+use cluekit::explainer::{GroupSettings, is_taken};
 use cluekit::model::store::mappers::Mappers;
 use cluekit::observer::Observer;
 use cluekit::{Error, Seed};
@@ -94,11 +94,7 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
         ));
     }
     let explainer = args.run.explainer()?;
-    let groups = args.groups.over(config::read::<GroupSettings>(args.config.as_deref())?);
-    let groups = match method {
-        Method::Neural if groups.pairs_are_default() => groups.paired(Scheme::AnyToClass),
-        _ => groups,
-    };
+    let groups = args.groups.over(config::read::<GroupSettings>(args.config.as_deref())?).for_mapper(method);
     let (pairs, recipe) = (explainer.pairs(&groups)?, args.recipe(method)?);
     let search = explainer.judging(&args.cost.settings())?;
     let thresholds = groups.thresholds(search.threshold, search.accept_by);
@@ -109,11 +105,6 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
     let summary = explainer.summary(&fitted, &name)?;
     print(args.json, &summary, || fitted_text(&summary))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Whether a name means something else to `clue glam apply`.
-fn is_taken(name: &str) -> bool {
-    name == BEST || name.parse::<Method>().is_ok_and(Method::is_baseline)
 }
 
 fn groups_of(count: usize) -> String {
