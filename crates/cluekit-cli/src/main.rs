@@ -1,6 +1,5 @@
 //! `clue`: why a model is uncertain, and what would make it certain.
 
-mod choice;
 mod cmd;
 mod config;
 mod print;

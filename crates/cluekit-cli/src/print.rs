@@ -5,6 +5,7 @@ use cluekit::model::store::files::write_whole;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
+use std::process::ExitCode;
 
 /// A document as one line of JSON, whole before any of it is written.
 pub fn json(document: &impl Serialize) -> serde_json::Result<Vec<u8>> {
@@ -13,10 +14,11 @@ pub fn json(document: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Prints a document: as JSON, or as text for people.
-pub fn print(as_json: bool, document: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
+/// Prints what a command found, as JSON or as text for people, and ends it.
+pub fn print(as_json: bool, document: &impl Serialize, text: impl FnOnce() -> String) -> Result<ExitCode> {
     let bytes = if as_json { json(document)? } else { text().into_bytes() };
-    Ok(std::io::stdout().lock().write_all(&bytes)?)
+    std::io::stdout().lock().write_all(&bytes)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes files of results into a folder, each whole or not at all.

@@ -2,7 +2,7 @@
 
 use clap::CommandFactory;
 use cluekit::Error;
-use cluekit::error::{Remedy, SettingValue, alternatives};
+use cluekit::error::{Remedy, SettingValue};
 use std::collections::BTreeMap;
 
 /// A chain of causes on one line, each in the words of a shell.
@@ -16,16 +16,7 @@ pub fn chain(problem: &anyhow::Error) -> String {
 
 /// An error with options instead of settings, and commands instead of deeds.
 fn error(error: &Error) -> String {
-    let fact = match error.fact() {
-        Error::Setting { key, problem } | Error::Infeasible { key, problem } => {
-            format!("setting `{}`: {problem}", option(key).as_deref().unwrap_or(key))
-        }
-        fact => fact.to_string(),
-    };
-    match error.remedies() {
-        [] => fact,
-        remedies => format!("{fact}; {}", alternatives(remedies, &remedy)),
-    }
+    error.worded(&|setting| option(setting).unwrap_or_else(|| setting.to_owned()), &remedy)
 }
 
 /// What to do, as somebody at a shell would do it.

@@ -7,8 +7,8 @@ use cluekit::model::store::files::abandon;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ const TIMED_OUT: u8 = 124;
 
 static ASKED: OnceLock<Reason> = OnceLock::new();
 static REMEDY: OnceLock<&str> = OnceLock::new();
-static WATCHED: AtomicUsize = AtomicUsize::new(0);
+static WATCHED: LazyLock<Arc<()>> = LazyLock::new(Arc::default);
 static ENDED: AtomicBool = AtomicBool::new(false);
 
 /// Why the command is to end: its exit code, and what is said of it.
@@ -41,22 +41,13 @@ impl Reason {
     }
 }
 
-/// Work that asks [`is_asked`] at every step, as long as this lives.
-#[derive(Debug)]
-pub struct Watched(());
-
-impl Watched {
-    /// Such work begins.
-    pub fn begin() -> Self {
-        WATCHED.fetch_add(1, Ordering::SeqCst);
-        Self(())
-    }
+/// Work that asks [`is_asked`] at every step begins, and goes on as long as this lives.
+pub fn watched() -> Arc<()> {
+    WATCHED.clone()
 }
 
-impl Drop for Watched {
-    fn drop(&mut self) {
-        WATCHED.fetch_sub(1, Ordering::SeqCst);
-    }
+fn is_watched() -> bool {
+    Arc::strong_count(&WATCHED) > 1
 }
 
 /// Whether the command was told to end.
@@ -96,7 +87,7 @@ fn ask(reason: Reason) {
     }
     let wait = || {
         let begun = Instant::now();
-        while WATCHED.load(Ordering::SeqCst) > 0 && begun.elapsed() < PATIENCE {
+        while is_watched() && begun.elapsed() < PATIENCE {
             thread::sleep(GLANCE);
         }
         end();
@@ -125,7 +116,7 @@ fn say(reason: &Reason) {
     let mut stderr = io::stderr();
     let remedy = REMEDY.get().unwrap_or(&"no file was left half-written");
     // A bar that is still there ends with its line.
-    let begin = if WATCHED.load(Ordering::SeqCst) > 0 && stderr.is_terminal() { "\n" } else { "" };
+    let begin = if is_watched() && stderr.is_terminal() { "\n" } else { "" };
     // If stderr is gone too, there is nobody left to tell.
     let _ = writeln!(stderr, "{begin}clue: {}; {remedy}", reason.words);
 }
@@ -153,7 +144,7 @@ fn is_ignored(signal: i32) -> bool {
 
 #[cfg(not(unix))]
 fn signals() -> io::Result<()> {
-    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
     let heard = Arc::new(AtomicUsize::new(0));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_usize(signal, heard.clone(), signal as usize)?;

@@ -27,5 +27,5 @@ pub use finding::{Cell, Check, Finding, Models, Table, Verdict};
 pub use laboratory::{Laboratory, Place, Stage};
 pub use record::Record;
 pub use results::results_page;
-pub use series::{Pace, ResultsFolder, UnderWay, asked_for, link_to};
+pub use series::{Pace, ResultsFolder, UnderWay, asked_for};
 pub use spec::Spec;

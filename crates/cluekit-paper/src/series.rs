@@ -3,8 +3,10 @@
 use super::catalogue::{NAMES, built_in};
 use super::laboratory::{Laboratory, Place};
 use super::record::Record;
+use super::results::results_page;
 use super::spec::Spec;
 use cluekit::error::{Error, Result};
+use cluekit::model::store::files::write_whole;
 use cluekit::observer::{Observer, Progress};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -88,9 +90,16 @@ impl ResultsFolder {
         record.answers(spec, self.place.quick) && self.place.has(&record.models)
     }
 
-    /// The results that belong on one page: of these models, of this version, all quick or none; and the names of the
-    /// others that lie here. What was asked for and `failed` is among these.
-    pub fn shown(&self, asked: &[(String, Spec)], failed: &[&str]) -> Result<(Vec<Record>, Vec<String>)> {
+    /// Writes the page that sums up the results that belong together; returns the names of the others that lie here.
+    /// What was asked for and `failed` is among these.
+    pub fn write_page(&self, page: &Path, asked: &[(String, Spec)], failed: &[&str]) -> Result<Vec<String>> {
+        let (shown, others) = self.shown(asked, failed)?;
+        write_whole(page, results_page(&shown, Some(&link_to(&self.path, page))).as_bytes())?;
+        Ok(others)
+    }
+
+    /// The results that belong on one page: of these models, of this version, all quick or none; and the others.
+    fn shown(&self, asked: &[(String, Spec)], failed: &[&str]) -> Result<(Vec<Record>, Vec<String>)> {
         let (mut shown, mut others) = (Vec::new(), Vec::new());
         for name in self.names()? {
             let Some(record) = Record::read(&self.path.join(&name))? else { continue };
@@ -124,7 +133,7 @@ impl ResultsFolder {
 }
 
 /// How a page links to a folder: by the way from its own folder where the other lies below, else by the whole path.
-pub fn link_to(folder: &Path, page: &Path) -> String {
+fn link_to(folder: &Path, page: &Path) -> String {
     let beside = page.parent().unwrap_or(Path::new(""));
     match folder.strip_prefix(beside) {
         Ok(below) if below.as_os_str().is_empty() => ".".into(),

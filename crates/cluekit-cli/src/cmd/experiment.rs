@@ -5,10 +5,8 @@ use crate::progress::Bar;
 use crate::stop;
 use anyhow::{Result, ensure};
 use clap::Args;
-use cluekit::model::store::files::{create_folder, write_whole};
-use cluekit_paper::{
-    Laboratory, Pace, Place, Record, ResultsFolder, UnderWay, asked_for, link_to, list_of_all, results_page,
-};
+use cluekit::model::store::files::create_folder;
+use cluekit_paper::{Laboratory, Pace, Place, Record, ResultsFolder, UnderWay, asked_for, list_of_all};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -95,12 +93,11 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
         records.push(record);
     }
     let page = args.page.clone().unwrap_or_else(|| args.out.join("RESULTS.md"));
-    let (shown, others) = folder.shown(&experiments, &failed)?;
+    let others = folder.write_page(&page, &experiments, &failed)?;
     if !others.is_empty() {
         let which = others.join(", ");
         tracing::warn!("left off the page, since settings, models or version were others, or it failed now: {which}");
     }
-    write_whole(&page, results_page(&shown, Some(&link_to(&args.out, &page))).as_bytes())?;
     match args.json {
         true => out.write_all(&json(&Document { experiments: records })?)?,
         false => writeln!(out, "\n{} ({:.0} s)", page.display(), pace.seconds())?,

@@ -1,7 +1,7 @@
 //! `clue measure`: whether a model's uncertainty can be trusted.
 
 use super::run::RunArgs;
-use crate::choice::one_of;
+use crate::config::one_of;
 use crate::print::print;
 use anyhow::Result;
 use clap::Args;
@@ -51,6 +51,5 @@ pub fn run(args: MeasureArgs) -> Result<ExitCode> {
         write_whole(&pictures.join(name), picture.as_bytes())?;
     }
     let text = health_table(&trust.health, samples.len()).text();
-    print(args.json, &Measures::from(trust.health), || format!("{text}\npictures in {}\n", pictures.display()))?;
-    Ok(ExitCode::SUCCESS)
+    print(args.json, &Measures::from(trust.health), || format!("{text}\npictures in {}\n", pictures.display()))
 }

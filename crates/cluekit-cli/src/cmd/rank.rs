@@ -1,7 +1,7 @@
 //! `clue rank`: the inputs that a model is least sure about.
 
 use super::run::RunArgs;
-use crate::choice::one_of;
+use crate::config::one_of;
 use crate::print::print;
 use anyhow::Result;
 use clap::Args;
@@ -42,6 +42,5 @@ pub struct RankArgs {
 pub fn run(args: RankArgs) -> Result<ExitCode> {
     let explainer = args.run.explainer()?;
     let ranking = explainer.rank(args.split, args.by, args.top.get())?;
-    print(args.json, &ranking, || ranking_table(&ranking.inputs, explainer.classes()).text())?;
-    Ok(ExitCode::SUCCESS)
+    print(args.json, &ranking, || ranking_table(&ranking.inputs, explainer.classes()).text())
 }

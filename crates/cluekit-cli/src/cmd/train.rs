@@ -106,13 +106,8 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
 }
 
 fn request(args: &TrainArgs) -> Request {
-    Request {
-        name: args.dataset.clone(),
-        target: args.target.clone(),
-        split: args.split.clone(),
-        test_share: args.test_share,
-        seed: Seed(args.seed),
-    }
+    let (name, target, split) = (args.dataset.clone(), args.target.clone(), args.split.clone());
+    Request { name, target, split, test_share: args.test_share, seed: Seed(args.seed) }
 }
 
 fn read(args: &TrainArgs) -> Result<Dataset> {

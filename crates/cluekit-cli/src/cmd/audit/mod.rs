@@ -4,8 +4,7 @@ pub mod command;
 
 use super::explain::options::ConstraintArgs;
 use super::run::RunArgs;
-use crate::choice::one_of;
-use crate::config::{self, lay_over};
+use crate::config::{self, lay_over, one_of};
 use crate::progress::Bar;
 use anyhow::{Context, Result};
 use clap::Args;

@@ -5,16 +5,12 @@ pub mod options;
 pub mod output;
 
 use super::run::RunArgs;
-use crate::choice::one_of;
-use crate::config;
+use crate::config::{self, one_of};
 use crate::progress::Bar;
 use anyhow::Result;
 use clap::Args;
 use cluekit::Seed;
-use cluekit::explainer::ExplanationSet;
-use cluekit::explanation::Explanation;
-use cluekit::observer::Observer;
-use cluekit::search::{Delta, LatentBall, SearchMethod, SearchSettings};
+use cluekit::search::{SearchMethod, SearchSettings};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -79,12 +75,6 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
     let inputs = args.inputs.choose(&explainer, &args.run.place.directory(), search.accept_by)?;
     tracing::info!("a clue is accepted below {}", search.threshold);
     let (mut bar, seed) = (Bar::new(quiet), Seed(args.results.seed));
-    let ball = |&radius: &f32| LatentBall::new(radius).map(Delta::Fixed);
-    let sweep = args.search.sweep().iter().map(ball).collect::<Result<Vec<_>, _>>()?;
-    let deltas = if sweep.is_empty() { vec![search.delta] } else { sweep };
-    let explanations = explainer.sweep(&search, &deltas, &inputs, seed, &mut bar)?;
-    bar.finished("searched", &Explanation::tally(&explanations));
-    let method = args.method.name();
-    let set = ExplanationSet::new(&explainer, method, &search, seed, args.search.sweep(), explanations);
+    let set = explainer.explain_all(args.method, &search, args.search.sweep(), &inputs, seed, &mut bar)?;
     args.results.deliver(&set, explainer.known_schema()?)
 }

@@ -39,11 +39,11 @@ impl ResultArgs {
         if let Some(folder) = &self.out {
             write_files(folder, &explanations_files(document, schema, &remedy)?)?;
         }
-        print(self.json, document, || {
+        let done = print(self.json, document, || {
             let sweep = &document.sweep;
             let table = if sweep.is_empty() { String::new() } else { sweep_table(sweep).text() + "\n" };
             table + &explanations_text(document, schema, &remedy)
         })?;
-        Ok(if document.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(3) })
+        Ok(if document.is_complete() { done } else { ExitCode::from(3) })
     }
 }

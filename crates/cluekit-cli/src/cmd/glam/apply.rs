@@ -89,13 +89,8 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
 
 impl ApplyArgs {
     fn settings(&self) -> ApplySettings {
-        ApplySettings {
-            method: self.method.clone(),
-            classes: self.classes,
-            own_class: self.own_class,
-            towards: self.towards.clone(),
-            refine: self.refine,
-            learning_rate: self.learning_rate,
-        }
+        let Self { classes, own_class, refine, learning_rate, .. } = *self;
+        let (method, towards) = (self.method.clone(), self.towards.clone());
+        ApplySettings { method, classes, own_class, towards, refine, learning_rate }
     }
 }

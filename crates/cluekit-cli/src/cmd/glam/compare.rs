@@ -1,8 +1,8 @@
 //! `clue glam compare`: baselines, mappers and CLUE side by side.
 
 use super::options::CostArgs;
-use crate::choice::one_of;
 use crate::cmd::run::RunArgs;
+use crate::config::one_of;
 use crate::print::{json, print, write_files};
 use crate::progress::Bar;
 use anyhow::{Context, Result};
@@ -91,6 +91,5 @@ pub fn run(args: CompareArgs, quiet: bool) -> Result<ExitCode> {
         let files = [("json", json(&document)?), ("txt", text().into()), ("svg", picture.into())];
         write_files(folder, &files.map(|(end, bytes)| (format!("compared.{end}"), bytes)))?;
     }
-    print(args.json, &document, text)?;
-    Ok(ExitCode::SUCCESS)
+    print(args.json, &document, text)
 }

@@ -1,9 +1,8 @@
 //! `clue glam fit`: learns mappers and saves them in the run.
 
 use super::options::{CostArgs, GroupArgs};
-use crate::choice::one_of;
 use crate::cmd::run::RunArgs;
-use crate::config;
+use crate::config::{self, one_of};
 use crate::print::print;
 use crate::progress::Bar;
 use anyhow::{Context, Result, bail};
@@ -103,8 +102,7 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
     bar.finished(method.name(), &format!("fitted for {}", groups_of(fitted.fittings.len())));
     explainer.save(&fitted, &name)?;
     let summary = explainer.summary(&fitted, &name)?;
-    print(args.json, &summary, || fitted_text(&summary))?;
-    Ok(ExitCode::SUCCESS)
+    print(args.json, &summary, || fitted_text(&summary))
 }
 
 fn groups_of(count: usize) -> String {

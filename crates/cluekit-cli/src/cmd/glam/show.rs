@@ -62,6 +62,5 @@ pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
         }
         write_files(folder, &files)?;
     }
-    print(args.json, &document, || global_text(&document))?;
-    Ok(ExitCode::SUCCESS)
+    print(args.json, &document, || global_text(&document))
 }
