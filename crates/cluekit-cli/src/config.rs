@@ -1,9 +1,8 @@
 //! Settings as options and as files: the same names, in files with `_` instead of `-`.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cluekit::Error;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 use std::str::FromStr;
@@ -26,11 +25,6 @@ pub fn read<T: DeserializeOwned + Default>(path: Option<&Path>) -> Result<T> {
         Error::setting("config", format!("{}, line {line}: {}", path.display(), lines.join(" ")))
     };
     Ok(toml::from_str(&text).map_err(words)?)
-}
-
-/// Settings as the text of such a file.
-pub fn written(settings: &impl Serialize) -> Result<String> {
-    toml::to_string(settings).context("writing settings as TOML")
 }
 
 /// Lays options over settings: of each name the option where it is given, else what the settings say already.

@@ -23,12 +23,6 @@ fn error(error: &Error) -> String {
 pub fn remedy(remedy: &Remedy) -> String {
     match remedy {
         Remedy::Set { settings } => set(settings),
-        Remedy::Give { setting, value } => format!("give {} with {value}", dashed(setting)),
-        Remedy::Raise { setting } => format!("raise {}", dashed(setting)),
-        Remedy::Lower { setting } => format!("lower {}", dashed(setting)),
-        Remedy::LeaveOut { settings } => {
-            format!("leave out {}", settings.iter().map(|name| dashed(name)).collect::<Vec<_>>().join(", "))
-        }
         Remedy::StartElsewhere => "start elsewhere (--init random-radius) with a radius of your own (--delta)".into(),
         Remedy::Search => "run `clue explain`".into(),
         Remedy::AnotherMethod => "choose another --method".into(),
@@ -39,7 +33,7 @@ pub fn remedy(remedy: &Remedy) -> String {
         Remedy::Resume { run } => format!("go on with `clue train … --out {} --resume`", run.display()),
         Remedy::Fetch { dataset } => format!("run `clue data fetch {dataset}`"),
         Remedy::DataFolder { holding } => format!("name with --data DIR a folder that holds {holding}"),
-        other => other.to_string(),
+        other => other.named(&dashed),
     }
 }
 

@@ -6,8 +6,8 @@ use crate::stop;
 use anyhow::{Result, ensure};
 use clap::Args;
 use cluekit::model::store::files::create_folder;
-use cluekit_paper::{Laboratory, Pace, Place, Record, ResultsFolder, UnderWay, asked_for, list_of_all};
-use serde::Serialize;
+use cluekit_paper::{Laboratory, Pace, Place, ResultsFolder, UnderWay, asked_for, list_of_all};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -99,15 +99,9 @@ pub fn run(args: ExperimentArgs, quiet: bool) -> Result<ExitCode> {
         tracing::warn!("left off the page, since settings, models or version were others, or it failed now: {which}");
     }
     match args.json {
-        true => out.write_all(&json(&Document { experiments: records })?)?,
+        true => out.write_all(&json(&BTreeMap::from([("experiments", &records)]))?)?,
         false => writeln!(out, "\n{} ({:.0} s)", page.display(), pace.seconds())?,
     }
     ensure!(failed.is_empty(), "these experiments failed: {}; what they said stands above", failed.join(", "));
     Ok(ExitCode::SUCCESS)
-}
-
-/// The document that `--json` prints.
-#[derive(Serialize)]
-struct Document {
-    experiments: Vec<Record>,
 }

@@ -7,7 +7,7 @@ pub mod output;
 use super::run::RunArgs;
 use crate::config::{self, one_of};
 use crate::progress::Bar;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::Seed;
 use cluekit::search::{SearchMethod, SearchSettings};
@@ -68,7 +68,7 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
         search.threshold = explainer.threshold(search.accept_by)?;
     }
     if args.print_config {
-        std::io::stdout().write_all(config::written(&search)?.as_bytes())?;
+        std::io::stdout().write_all(toml::to_string(&search).context("writing settings as TOML")?.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     args.results.open()?;
