@@ -54,8 +54,10 @@ pub struct Generator {
 pub struct GeneratorSettings {
     /// From which laws images are drawn.
     pub set: Set,
-    /// Which letters.
-    pub letters: Vec<char>,
+    /// Which letters, one after the other; a to z where nothing is said.
+    pub letters: Option<String>,
+    /// Those with accents too, where no letters are named.
+    pub accents: bool,
     /// A folder of fonts instead of those that come along.
     pub fonts: Option<PathBuf>,
     /// Pixels a side; those of the set where nothing is said.
@@ -93,7 +95,14 @@ impl Generator {
 
     /// Images as these settings say; each letter counts once.
     pub fn from_settings(settings: &GeneratorSettings) -> Result<Self> {
-        let mut letters = settings.letters.clone();
+        let mut letters: Vec<char> = match &settings.letters {
+            Some(letters) => letters.chars().filter(|letter| !letter.is_whitespace()).collect(),
+            None if settings.accents => ALPHABET.chars().collect(),
+            None => ('a'..='z').collect(),
+        };
+        if letters.is_empty() {
+            return Err(Error::setting("letters", "names no letter; write them one after the other, such as abc"));
+        }
         letters.sort_unstable();
         letters.dedup();
         let fonts = match &settings.fonts {

@@ -128,12 +128,8 @@ fn watch(bar: &mut Option<ProgressBar>, progress: Progress) {
     if let Some(bar) = bar.take() {
         bar.finish_and_clear();
     }
-    match progress {
-        Progress::MirrorFailed { url, reason } => tracing::info!("{url}: {reason}"),
-        Progress::Fetched { file, sha256, verified: false } => tracing::info!(
-            "{file}: no SHA-256 is published for it, so only its format was checked; what came has {sha256}"
-        ),
-        _ => {}
+    if let Some(note) = progress.note() {
+        tracing::info!("{note}");
     }
 }
 

@@ -121,10 +121,7 @@ fn read(args: &TrainArgs) -> Result<Dataset> {
 
 /// The defaults for this data, then `--config`, then every `--set`.
 fn plan(args: &TrainArgs, dataset: &Dataset) -> Result<Plan> {
-    let defaults = match &args.plan {
-        Some(name) => Plan::named(name)?,
-        None => Plan::for_dataset(dataset),
-    };
+    let defaults = args.plan.as_deref().map_or_else(|| Ok(Plan::for_dataset(dataset)), Plan::named)?;
     let mut overrides = Vec::new();
     if let Some(path) = &args.config {
         let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use cluekit::Seed;
 use cluekit::model::store::files::{create_parent, write_whole};
 use cluekit_report::contact_sheet;
-use cluekit_synbols::{ALPHABET, Generator, GeneratorSettings, Published, Set, Symbol, encoded};
+use cluekit_synbols::{Generator, GeneratorSettings, Published, Set, Symbol, encoded};
 use std::path::{Path, PathBuf};
 
 /// Images in a row of a contact sheet, and how many pixels each of theirs becomes.
@@ -96,15 +96,11 @@ pub fn run(args: &MakeArgs) -> Result<&Path> {
 
 impl MakeArgs {
     fn settings(&self) -> Result<GeneratorSettings> {
-        let letters: Vec<char> = match &self.letters {
-            Some(letters) => letters.chars().filter(|letter| !letter.is_whitespace()).collect(),
-            None if self.accents => ALPHABET.chars().collect(),
-            None => ('a'..='z').collect(),
-        };
-        if letters.is_empty() {
+        if self.letters.as_ref().is_some_and(|letters| letters.trim().is_empty()) {
             bail!("--letters names no letter; write them one after the other, such as --letters abc");
         }
-        let (fonts, resolution, grey) = (self.fonts.clone(), self.resolution, self.grey);
-        Ok(GeneratorSettings { set: self.set, letters, fonts, resolution, grey })
+        let Self { set, accents, resolution, grey, .. } = *self;
+        let (letters, fonts) = (self.letters.clone(), self.fonts.clone());
+        Ok(GeneratorSettings { set, letters, accents, fonts, resolution, grey })
     }
 }
