@@ -65,3 +65,30 @@ fn shown(set: &ExplanationSet) -> Cow<'_, [Explanation]> {
     };
     Cow::Owned(set.explanations.iter().map(frontier).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cluekit::Seed;
+    use cluekit::audit::fixture::{client, table};
+    use cluekit::data::Constraints;
+    use cluekit::search::Search;
+
+    #[test]
+    fn a_table_has_every_file_but_pictures() {
+        let set = ExplanationSet {
+            format: 1,
+            method: "clue".into(),
+            seed: Seed(0),
+            settings: Search::clue(),
+            constraints: Constraints::default(),
+            sweep: vec![],
+            explanations: vec![client()],
+        };
+        let word = |remedy: &Remedy| remedy.to_string();
+        let files = explanations_files(&set, &table(), &word).unwrap();
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["explanations.json", "explanations.jsonl", "clues.npz", "clues.parquet", "clues.txt"]);
+        assert!(files[0].1.ends_with(b"\n") && files[4].1 == explanations_text(&set, &table(), &word).into_bytes());
+    }
+}

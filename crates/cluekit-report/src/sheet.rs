@@ -47,6 +47,7 @@ pub fn reconstruction_sheet(samples: &Samples, made: &[f32], image: &Image) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cluekit::data::Targets;
     use cluekit_plot::raster::decoded;
 
     #[test]
@@ -59,5 +60,14 @@ mod tests {
         assert_eq!(pixels.len(), 7 * 5);
         assert_eq!(pixels[7..14], [paper, grey(0), grey(255), paper, grey(255), grey(255), paper]);
         assert_eq!(pixels[21..28], [paper, grey(0), grey(0), paper, paper, paper, paper]);
+    }
+
+    #[test]
+    fn a_last_row_of_reconstructions_that_is_not_full_is_left_out() {
+        let image = Image { channels: 1, height: 1, width: 1, maximum: 255.0 };
+        let samples = Samples { x: vec![0.0; 20], width: 1, y: Targets::Unknown(20) };
+        let pixels = decoded(&reconstruction_sheet(&samples, &[1.0; 20], &image)).len() / 4;
+        // 16 images above 16 reconstructions, paper around each, everything twice as large.
+        assert_eq!(pixels, (2 * (16 * 2 + 1)) * (2 * (2 * 2 + 1)));
     }
 }

@@ -223,4 +223,15 @@ mod tests {
         assert!(moons().present(&directory), "what is made is always there");
         assert_eq!(mnist().missing(&directory).len(), 4);
     }
+
+    #[test]
+    fn the_status_of_a_dataset_says_which_files_are_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = DataDir::locate(Some(folder.path()));
+        let status = Status::of(mnist(), &directory);
+        assert!(!status.present && status.path.is_some());
+        assert_eq!(status.found, [None, None, None, None]);
+        let status = Status::of(moons(), &directory);
+        assert!(status.present && status.path.is_none() && status.found.is_empty());
+    }
 }

@@ -178,3 +178,15 @@ fn next_steps(clues: &[Clue], search: &Search) -> Option<Advice> {
     let remedies = vec![further, Remedy::AnotherMethod, Remedy::Search];
     Some(Advice::NoAnswer { threshold, refine, remedies })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn baselines_and_best_have_their_names_for_themselves() {
+        assert!(is_taken("best") && is_taken("input-dbm") && !is_taken("glam") && !is_taken("mine"));
+        assert_eq!(named_method("best"), "making `best`");
+        assert!(named_method("mine").starts_with("`mine` is no baseline (reconstruction, "));
+    }
+}

@@ -482,4 +482,11 @@ mod tests {
         assert_eq!(sentence, "Nothing was learned for groups without a training row to learn from: b.");
         assert_eq!(left_out(&[], &classes), None);
     }
+
+    #[test]
+    fn settings_say_what_differs_and_what_always_counts() {
+        let settings = AuditSettings { top: Some(3), anchored: Some(false), ..AuditSettings::default() };
+        let said = [("top", "3"), ("lambda_x", "0.03"), ("anchored", "false"), ("mapper", "scaled")];
+        assert_eq!(settings.said(), said.map(|(name, value)| (name, value.to_owned())));
+    }
 }

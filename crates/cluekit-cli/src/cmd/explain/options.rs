@@ -8,7 +8,7 @@ use cluekit::data::{Constraints, Relation};
 use cluekit::distance::Distance;
 use cluekit::diversity::Space;
 use cluekit::explainer::Explainer;
-use cluekit::search::{ClassName, Delta, InitScheme, LatentBall, Radii, SearchSettings};
+use cluekit::search::{ClassName, InitScheme, Radii, SearchSettings};
 use std::path::PathBuf;
 
 /// The options of a search.
@@ -101,10 +101,7 @@ pub struct SearchArgs {
 impl SearchArgs {
     /// The radii of a sweep; none where one δ is searched.
     pub fn sweep(&self) -> &[f32] {
-        match &self.delta {
-            Some(Radii::Sweep(radii)) => radii,
-            _ => &[],
-        }
+        self.delta.as_ref().map_or(&[], Radii::sweep)
     }
 
     /// What the options say, over what a file says.
@@ -112,10 +109,8 @@ impl SearchArgs {
         lay_over!(self, settings: radius, count, init, jitter, spread_starts, uncertainty, steps, learning_rate, threshold);
         lay_over!(self, settings: lambda_x, distance, lambda_y, lambda_z, lambda_p, diversity, space);
         lay_over!(self, settings: sub_searches, sub_count, sub_radius);
-        match &self.delta {
-            Some(Radii::One(delta)) => settings.delta = Some(*delta),
-            Some(Radii::Sweep(radii)) => settings.delta = Some(Delta::Fixed(LatentBall::new(radii[0])?)),
-            None => {}
+        if let Some(radii) = &self.delta {
+            settings.delta = Some(radii.first()?);
         }
         if !self.towards.is_empty() {
             settings.towards = self.towards.iter().cloned().map(ClassName::Name).collect();

@@ -175,4 +175,15 @@ mod tests {
         assert_eq!(names(folder.path()), ["weights"]);
         assert_eq!(fs::read(&path).unwrap(), b"old");
     }
+
+    #[test]
+    fn a_file_is_called_by_its_last_name_and_gets_the_folder_it_lies_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a/b/page.html");
+        assert_eq!(last_name(&file), "page.html");
+        create_parent(&file).unwrap();
+        assert!(file.parent().unwrap().is_dir() && !file.exists());
+        create_parent(Path::new("page.html")).unwrap();
+        assert_eq!(text_of(&file), None);
+    }
 }
