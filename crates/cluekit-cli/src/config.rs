@@ -1,10 +1,19 @@
-//! Settings as files: the same names as the options, with `_` instead of `-`.
+//! Settings as options and as files: the same names, in files with `_` instead of `-`.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cluekit::Error;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
+use std::str::FromStr;
+
+/// Reads a choice of the library that has one of these names: help, errors and completion list them.
+pub fn one_of<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse())
+}
 
 /// What a file says; nothing where none is given.
 pub fn read<T: DeserializeOwned + Default>(path: Option<&Path>) -> Result<T> {
@@ -18,7 +27,12 @@ pub fn read<T: DeserializeOwned + Default>(path: Option<&Path>) -> Result<T> {
     Ok(toml::from_str(&text).map_err(words)?)
 }
 
-/// Settings as the text of such a file.
-pub fn written(settings: &impl Serialize) -> Result<String> {
-    toml::to_string(settings).context("writing settings as TOML")
+/// Lays options over settings: of each name the option where it is given, else what the settings say already.
+macro_rules! lay_over {
+    ($options:ident, $settings:ident: $($name:ident),+ $(,)?) => {
+        $(if let Some(given) = &$options.$name {
+            $settings.$name = given.to_owned().into();
+        })+
+    };
 }
+pub(crate) use lay_over;

@@ -1,15 +1,15 @@
 //! `clue`: why a model is uncertain, and what would make it certain.
 
-mod choice;
 mod cmd;
 mod config;
+mod print;
 mod progress;
 mod remedy;
 mod stop;
-mod table;
 
 use clap::{Parser, Subcommand};
 use cluekit::error::ErrorKind;
+use cluekit::observer::parse_time;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
@@ -44,7 +44,7 @@ struct Cli {
     #[arg(short, long, global = true)]
     quiet: bool,
     /// Stop after this time, such as 90s, 10m or 2h, as Ctrl-C would.
-    #[arg(long, global = true, value_name = "TIME", value_parser = stop::time)]
+    #[arg(long, global = true, value_name = "TIME", value_parser = parse_time)]
     timeout: Option<Duration>,
 }
 

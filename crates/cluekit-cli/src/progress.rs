@@ -1,10 +1,11 @@
 //! Progress of training on stderr: a bar on a terminal, nothing otherwise. Whoever shows it also ends it.
 
-use crate::stop::{self, Watched};
+use crate::stop;
 use cluekit::observer::{Observer, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A bar that shows rate, time left, loss and validation figure.
@@ -12,7 +13,7 @@ pub struct Bar {
     bar: ProgressBar,
     what: String,
     begun: Instant,
-    watched: Option<Watched>,
+    watched: Option<Arc<()>>,
 }
 
 impl Bar {
@@ -37,7 +38,7 @@ impl Bar {
         self.bar.reset_eta();
         self.what = progress.what.to_owned();
         self.begun = Instant::now();
-        self.watched.get_or_insert_with(Watched::begin);
+        self.watched.get_or_insert_with(stop::watched);
     }
 }
 

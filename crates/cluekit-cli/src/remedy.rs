@@ -2,7 +2,7 @@
 
 use clap::CommandFactory;
 use cluekit::Error;
-use cluekit::error::{Remedy, SettingValue, alternatives};
+use cluekit::error::{Remedy, SettingValue};
 use std::collections::BTreeMap;
 
 /// A chain of causes on one line, each in the words of a shell.
@@ -16,28 +16,13 @@ pub fn chain(problem: &anyhow::Error) -> String {
 
 /// An error with options instead of settings, and commands instead of deeds.
 fn error(error: &Error) -> String {
-    let fact = match error.fact() {
-        Error::Setting { key, problem } | Error::Infeasible { key, problem } => {
-            format!("setting `{}`: {problem}", option(key).as_deref().unwrap_or(key))
-        }
-        fact => fact.to_string(),
-    };
-    match error.remedies() {
-        [] => fact,
-        remedies => format!("{fact}; {}", alternatives(remedies, &remedy)),
-    }
+    error.worded(&|setting| option(setting).unwrap_or_else(|| setting.to_owned()), &remedy)
 }
 
 /// What to do, as somebody at a shell would do it.
 pub fn remedy(remedy: &Remedy) -> String {
     match remedy {
         Remedy::Set { settings } => set(settings),
-        Remedy::Give { setting, value } => format!("give {} with {value}", dashed(setting)),
-        Remedy::Raise { setting } => format!("raise {}", dashed(setting)),
-        Remedy::Lower { setting } => format!("lower {}", dashed(setting)),
-        Remedy::LeaveOut { settings } => {
-            format!("leave out {}", settings.iter().map(|name| dashed(name)).collect::<Vec<_>>().join(", "))
-        }
         Remedy::StartElsewhere => "start elsewhere (--init random-radius) with a radius of your own (--delta)".into(),
         Remedy::Search => "run `clue explain`".into(),
         Remedy::AnotherMethod => "choose another --method".into(),
@@ -48,7 +33,7 @@ pub fn remedy(remedy: &Remedy) -> String {
         Remedy::Resume { run } => format!("go on with `clue train … --out {} --resume`", run.display()),
         Remedy::Fetch { dataset } => format!("run `clue data fetch {dataset}`"),
         Remedy::DataFolder { holding } => format!("name with --data DIR a folder that holds {holding}"),
-        other => other.to_string(),
+        other => other.named(&dashed),
     }
 }
 

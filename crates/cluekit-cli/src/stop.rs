@@ -5,11 +5,10 @@
 
 use cluekit::model::store::files::abandon;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,50 +21,33 @@ const TIMED_OUT: u8 = 124;
 
 static ASKED: OnceLock<Reason> = OnceLock::new();
 static REMEDY: OnceLock<&str> = OnceLock::new();
-static WATCHED: AtomicUsize = AtomicUsize::new(0);
+static WATCHED: LazyLock<Arc<()>> = LazyLock::new(Arc::default);
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Why the command is to end.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Reason {
-    Signal(i32),
-    Timeout(Duration),
+/// Why the command is to end: its exit code, and what is said of it.
+#[derive(Debug, PartialEq)]
+struct Reason {
+    code: u8,
+    words: String,
 }
 
 impl Reason {
-    fn code(self) -> u8 {
-        match self {
-            Self::Signal(number) => 128 + number as u8,
-            Self::Timeout(_) => TIMED_OUT,
-        }
+    fn signal(number: i32) -> Self {
+        Self { code: 128 + number as u8, words: "stopped".into() }
+    }
+
+    fn timeout(time: Duration) -> Self {
+        Self { code: TIMED_OUT, words: format!("stopped after {} s (--timeout)", time.as_secs_f64()) }
     }
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Signal(_) => write!(f, "stopped"),
-            Self::Timeout(time) => write!(f, "stopped after {} s (--timeout)", time.as_secs_f64()),
-        }
-    }
+/// Work that asks [`is_asked`] at every step begins, and goes on as long as this lives.
+pub fn watched() -> Arc<()> {
+    WATCHED.clone()
 }
 
-/// Work that asks [`is_asked`] at every step, as long as this lives.
-#[derive(Debug)]
-pub struct Watched(());
-
-impl Watched {
-    /// Such work begins.
-    pub fn begin() -> Self {
-        WATCHED.fetch_add(1, Ordering::SeqCst);
-        Self(())
-    }
-}
-
-impl Drop for Watched {
-    fn drop(&mut self) {
-        WATCHED.fetch_sub(1, Ordering::SeqCst);
-    }
+fn is_watched() -> bool {
+    Arc::strong_count(&WATCHED) > 1
 }
 
 /// Whether the command was told to end.
@@ -84,7 +66,7 @@ pub fn listen(timeout: Option<Duration>) -> io::Result<()> {
     if let Some(time) = timeout {
         let wait = move || {
             thread::sleep(time);
-            ask(Reason::Timeout(time));
+            ask(Reason::timeout(time));
         };
         thread::Builder::new().name("timeout".into()).spawn(wait)?;
     }
@@ -93,9 +75,9 @@ pub fn listen(timeout: Option<Duration>) -> io::Result<()> {
 
 /// The end of a command that has stopped; nothing if nobody asked for it.
 pub fn ended() -> Option<ExitCode> {
-    let reason = *ASKED.get()?;
+    let reason = ASKED.get()?;
     say(reason);
-    Some(ExitCode::from(reason.code()))
+    Some(ExitCode::from(reason.code))
 }
 
 /// Tells the work to end. Who asks again will not wait.
@@ -105,7 +87,7 @@ fn ask(reason: Reason) {
     }
     let wait = || {
         let begun = Instant::now();
-        while WATCHED.load(Ordering::SeqCst) > 0 && begun.elapsed() < PATIENCE {
+        while is_watched() && begun.elapsed() < PATIENCE {
             thread::sleep(GLANCE);
         }
         end();
@@ -118,14 +100,14 @@ fn ask(reason: Reason) {
 
 /// Ends the process.
 fn end() -> ! {
-    let reason = *ASKED.get().expect("somebody asked for it");
+    let reason = ASKED.get().expect("somebody asked for it");
     let _nobody_writes_now = abandon();
     say(reason);
-    signal_hook::low_level::exit(reason.code().into())
+    signal_hook::low_level::exit(reason.code.into())
 }
 
 /// One line for the user; only one thread gets to say it, and the others wait for the end.
-fn say(reason: Reason) {
+fn say(reason: &Reason) {
     if ENDED.swap(true, Ordering::SeqCst) {
         loop {
             thread::park();
@@ -134,9 +116,9 @@ fn say(reason: Reason) {
     let mut stderr = io::stderr();
     let remedy = REMEDY.get().unwrap_or(&"no file was left half-written");
     // A bar that is still there ends with its line.
-    let begin = if WATCHED.load(Ordering::SeqCst) > 0 && stderr.is_terminal() { "\n" } else { "" };
+    let begin = if is_watched() && stderr.is_terminal() { "\n" } else { "" };
     // If stderr is gone too, there is nobody left to tell.
-    let _ = writeln!(stderr, "{begin}clue: {reason}; {remedy}");
+    let _ = writeln!(stderr, "{begin}clue: {}; {remedy}", reason.words);
 }
 
 #[cfg(unix)]
@@ -146,7 +128,7 @@ fn signals() -> io::Result<()> {
     // `nohup` and shells that put a command into the background have signals ignored, and mean it.
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| *signal == SIGTERM || !is_ignored(*signal));
     let mut signals = Signals::new(wanted)?;
-    let listen = move || signals.forever().for_each(|signal| ask(Reason::Signal(signal)));
+    let listen = move || signals.forever().for_each(|signal| ask(Reason::signal(signal)));
     thread::Builder::new().name("signals".into()).spawn(listen)?;
     Ok(())
 }
@@ -162,7 +144,7 @@ fn is_ignored(signal: i32) -> bool {
 
 #[cfg(not(unix))]
 fn signals() -> io::Result<()> {
-    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
     let heard = Arc::new(AtomicUsize::new(0));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_usize(signal, heard.clone(), signal as usize)?;
@@ -172,7 +154,7 @@ fn signals() -> io::Result<()> {
             thread::sleep(GLANCE);
             match heard.swap(0, Ordering::SeqCst) {
                 0 => {}
-                signal => ask(Reason::Signal(signal as i32)),
+                signal => ask(Reason::signal(signal as i32)),
             }
         }
     };
@@ -180,37 +162,14 @@ fn signals() -> io::Result<()> {
     Ok(())
 }
 
-/// A time as people write it: `90`, `90s`, `10m`, `1.5h`.
-pub fn time(text: &str) -> Result<Duration, String> {
-    let number = text.trim_end_matches(['s', 'm', 'h']);
-    let unit = match &text[number.len()..] {
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        other => return Err(format!("`{other}` is no unit of time; write 90, 90s, 10m or 2h")),
-    };
-    let seconds = number.parse::<f64>().ok().filter(|seconds| *seconds > 0.0).map(|seconds| seconds * unit);
-    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    time.ok_or_else(|| format!("`{text}` is no time that can pass; write 90, 90s, 10m or 2h"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_as_people_write_them() {
-        let milliseconds = |text: &str| time(text).unwrap().as_millis();
-        assert_eq!(["90", "90s", "10m", "1.5h", "0.25"].map(milliseconds), [90_000, 90_000, 600_000, 5_400_000, 250]);
-        for wrong in ["", "s", "-1", "0", "ten", "5d", "5ms", "inf", "nan", "1e300"] {
-            assert!(time(wrong).unwrap_err().contains("write 90, 90s, 10m or 2h"), "{wrong}");
-        }
-    }
-
-    #[test]
     fn exit_codes_are_those_that_shells_know() {
-        assert_eq!([1, 2, 15].map(|signal| Reason::Signal(signal).code()), [129, 130, 143]);
-        let timeout = Reason::Timeout(Duration::from_millis(1500));
-        assert_eq!((timeout.code(), timeout.to_string().as_str()), (124, "stopped after 1.5 s (--timeout)"));
+        assert_eq!([1, 2, 15].map(|signal| Reason::signal(signal).code), [129, 130, 143]);
+        let timeout = Reason::timeout(Duration::from_millis(1500));
+        assert_eq!((timeout.code, timeout.words.as_str()), (124, "stopped after 1.5 s (--timeout)"));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::spec::Spec;
 use cluekit::error::{Error, Result};
+use cluekit_report::TextTable;
 use std::path::PathBuf;
 
 macro_rules! experiments {
@@ -78,6 +79,16 @@ pub fn built_in(name: &str, quick: bool) -> Result<Spec> {
         return Err(Error::setting("experiment", problem));
     };
     Spec::parse(text, &PathBuf::from(format!("experiments/{name}.toml")), quick)
+}
+
+/// Every experiment with its place in the paper and what it shows.
+pub fn list_of_all(quick: bool) -> Result<TextTable> {
+    let row = |name: &&str| {
+        let spec = built_in(name, quick)?;
+        Ok(vec![name.to_string(), spec.paper, spec.title])
+    };
+    let rows = NAMES.iter().map(row).collect::<Result<_>>()?;
+    Ok(TextTable::new(&["experiment", "in the paper", "what it shows"], rows))
 }
 
 #[cfg(test)]

@@ -11,18 +11,21 @@
 
 mod catalogue;
 mod curves;
+pub mod demo;
 mod finding;
 mod laboratory;
 mod models;
 mod record;
 mod results;
+mod series;
 mod spec;
 mod statistics;
 mod study;
 
-pub use catalogue::{NAMES, built_in};
+pub use catalogue::{NAMES, built_in, list_of_all};
 pub use finding::{Cell, Check, Finding, Models, Table, Verdict};
 pub use laboratory::{Laboratory, Place, Stage};
 pub use record::Record;
 pub use results::results_page;
+pub use series::{Pace, ResultsFolder, UnderWay, asked_for};
 pub use spec::Spec;

@@ -3,6 +3,8 @@
 //! Histograms that lie on each other could not be told apart, so each method has a row of its own, and all rows of a
 //! panel share their axis.
 
+use cluekit::data::Target;
+use cluekit::explainer::ComparedMethod;
 use cluekit::measure::histogram::{BINS, counts, ends, mean};
 use cluekit::wording::{figures, grouped};
 use cluekit_plot::Heading;
@@ -44,6 +46,21 @@ pub struct MethodValues<'a> {
     pub distance: &'a [f32],
     /// Cost H + λₓ d.
     pub cost: &'a [f32],
+}
+
+impl<'a> MethodValues<'a> {
+    fn of(ComparedMethod { method, values: [uncertainty, distance, cost], .. }: &'a ComparedMethod) -> Self {
+        Self { name: method, uncertainty, distance, cost }
+    }
+}
+
+/// The picture of methods that were compared, with H in the unit that a prediction of this target has.
+pub fn compared_picture(methods: &[ComparedMethod], target: &Target, lambda_x: f32) -> String {
+    let unit = match target {
+        Target { task, unit, .. } if task.is_regression() => unit.as_deref().unwrap_or("unit of the target"),
+        _ => "nats",
+    };
+    comparison(&methods.iter().map(MethodValues::of).collect::<Vec<_>>(), unit, lambda_x)
 }
 
 /// Three panels side by side with a histogram a method, H in this unit; values that are not finite are left out.

@@ -1,9 +1,47 @@
-//! What one learned change does to a group of images: its mean, and what becomes of some inputs.
+//! What one learned change does to a group: how far it reaches in words, and of images its mean and some inputs.
 
-use crate::{TranslationExample, TranslationPicture, translation_numbers, translation_picture};
+use crate::{TranslationExample, TranslationPicture, shift_table, translation_numbers, translation_picture};
 use cluekit::data::Schema;
-use cluekit::explainer::{ChangedExample, GlobalExplanation};
-use cluekit::measure::Reach;
+use cluekit::explainer::{ChangedExample, GlobalExplanation, GlobalSet};
+use cluekit::measure::{MeanInterval, Reach};
+use std::fmt::Write;
+
+/// Features listed for a translation.
+const MOST_FEATURES: usize = 12;
+
+/// How far each change reaches on inputs that it was not learned from, and what it changes in a table.
+pub fn global_text(set: &GlobalSet) -> String {
+    let mut text = String::new();
+    for group in &set.groups {
+        let _ = writeln!(text, "{}", group.name);
+        let Some(reach) = &group.reach else {
+            let _ =
+                writeln!(text, "  no test input of this group is more uncertain than {:.3}\n", group.uncertain_above);
+            continue;
+        };
+        let percent =
+            |i: &MeanInterval| format!("{:.0}% ({:.0} to {:.0}%)", 100.0 * i.mean, 100.0 * i.low, 100.0 * i.high);
+        let number = |i: &MeanInterval| format!("{:.2} ({:.2} to {:.2})", i.mean, i.low, i.high);
+        let inputs = if reach.inputs == 1 { "input" } else { "inputs" };
+        let _ = writeln!(
+            text,
+            "  on {} held-out {inputs} with an uncertainty above {:.3}:",
+            reach.inputs, group.uncertain_above
+        );
+        let _ = writeln!(text, "  uncertainty {} before, {} after", number(&reach.before), number(&reach.after));
+        let _ = writeln!(text, "  {} become certain (below {})", percent(&reach.certain), set.threshold);
+        if let Some(kept) = &reach.class_kept {
+            let _ = writeln!(text, "  {} have the class that was asked for", percent(kept));
+        }
+        let _ = writeln!(text, "  distance {}", number(&reach.distance));
+        if !group.changes.is_empty() {
+            let _ = writeln!(text, "  what changes, on average:");
+            text += &shift_table(&group.changes, MOST_FEATURES);
+        }
+        text.push('\n');
+    }
+    text
+}
 
 /// The picture of a group as SVG, and the numbers that are written in it; a table has none.
 ///

@@ -6,7 +6,7 @@
 use crate::plots::plots;
 use crate::shifts::{ShiftRow, shift_rows};
 use cluekit::audit::amounts::{amount, count, percent};
-use cluekit::audit::{Audit, Gallery, GroupCard, Groups, Subject, Unit, reach_in_words};
+use cluekit::audit::{Audit, Finding, Gallery, GroupCard, Groups, Subject, Unit, reach_in_words};
 use cluekit::error::{Error, Result};
 use cluekit::wording;
 use minijinja::syntax::SyntaxConfig;
@@ -21,6 +21,14 @@ const SCRIPT: &str = include_str!("page/report.js");
 
 /// Features listed for a group.
 const MOST_SHIFTS: usize = 12;
+
+/// What the page says first, as text.
+pub fn findings_text(audit: &Audit) -> String {
+    let line = |finding: &Finding| format!("{}\n  {}. {}\n\n", finding.question, finding.answer, finding.text);
+    let findings: String = audit.findings.iter().map(line).collect();
+    let missing: String = audit.missing.iter().map(|sentence| format!("{sentence}\n\n")).collect();
+    findings + &missing
+}
 
 /// What the template sees.
 #[derive(Serialize)]

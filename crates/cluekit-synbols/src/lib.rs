@@ -23,10 +23,12 @@ pub use pattern::{Colour, Pattern};
 pub use published::{Published, Split};
 pub use source::{RECIPES, Recipe, Symbols, recipe};
 
+use cluekit::data::Image;
 use cluekit::error::{Error, Result};
 use cluekit::parallel::over_shards;
 use cluekit::seed::{Rng, Seed};
 use rand_distr::{Distribution, StandardNormal};
+use std::path::PathBuf;
 
 /// English letters without accents, and the 23 with accents from which the published sets have 22.
 pub const ALPHABET: &str = "abcdefghijklmnopqrstuvwxyzàáâãäåèéêëìíîïñòóôöùúûü";
@@ -45,6 +47,23 @@ pub struct Generator {
     fonts: Vec<Font>,
     side: usize,
     channels: usize,
+}
+
+/// What to draw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeneratorSettings {
+    /// From which laws images are drawn.
+    pub set: Set,
+    /// Which letters, one after the other; a to z where nothing is said.
+    pub letters: Option<String>,
+    /// Those with accents too, where no letters are named.
+    pub accents: bool,
+    /// A folder of fonts instead of those that come along.
+    pub fonts: Option<PathBuf>,
+    /// Pixels a side; those of the set where nothing is said.
+    pub resolution: Option<usize>,
+    /// One channel, even where the set has three.
+    pub grey: bool,
 }
 
 /// One image with how it came about.
@@ -74,6 +93,28 @@ impl Generator {
         Ok(Self { law, letters: letters.to_vec(), fonts, side: set.side(), channels })
     }
 
+    /// Images as these settings say; each letter counts once.
+    pub fn from_settings(settings: &GeneratorSettings) -> Result<Self> {
+        let mut letters: Vec<char> = match &settings.letters {
+            Some(letters) => letters.chars().filter(|letter| !letter.is_whitespace()).collect(),
+            None if settings.accents => ALPHABET.chars().collect(),
+            None => ('a'..='z').collect(),
+        };
+        if letters.is_empty() {
+            return Err(Error::setting("letters", "names no letter; write them one after the other, such as abc"));
+        }
+        letters.sort_unstable();
+        letters.dedup();
+        let fonts = match &settings.fonts {
+            Some(folder) => fonts::of_folder(folder, &letters)?,
+            None => fonts::embedded(&letters)?,
+        };
+        let generator = Self::new(settings.set, &letters, fonts)?;
+        let grey = settings.grey || generator.channels == 1;
+        let side = settings.resolution.unwrap_or(generator.side);
+        Ok(generator.with_side(side)?.in_grey(grey))
+    }
+
     /// The same with another number of pixels a side.
     pub fn with_side(self, side: usize) -> Result<Self> {
         match side {
@@ -100,6 +141,11 @@ impl Generator {
     /// Pixels a side, and numbers a pixel.
     pub fn shape(&self) -> [usize; 2] {
         [self.side, self.channels]
+    }
+
+    /// What its images are to those who show them.
+    pub fn image(&self) -> Image {
+        Image { channels: self.channels, height: self.side, width: self.side, maximum: 255.0 }
     }
 
     /// So many images, each with a stream of random numbers of its own.

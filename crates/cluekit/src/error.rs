@@ -227,6 +227,20 @@ impl Error {
         }
     }
 
+    /// The problem in the words of a door: what a setting is called there, and how to do what helps.
+    pub fn worded(&self, name: &dyn Fn(&str) -> String, word: &dyn Fn(&Remedy) -> String) -> String {
+        let fact = match self.fact() {
+            Self::Setting { key, problem } | Self::Infeasible { key, problem } => {
+                format!("setting `{}`: {problem}", name(key))
+            }
+            fact => fact.to_string(),
+        };
+        match self.remedies() {
+            [] => fact,
+            remedies => format!("{fact}; {}", alternatives(remedies, word)),
+        }
+    }
+
     /// The same problem, said of the input numbered `index`.
     pub(crate) fn of_input(self, index: usize) -> Self {
         match self {

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
+use std::time::Duration;
 
 /// How far training, or a search, has come.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,6 +112,20 @@ impl<'a> Shared<'a> {
     }
 }
 
+/// A time after which work is to end, as people write it: `90`, `90s`, `10m`, `1.5h`.
+pub fn parse_time(text: &str) -> std::result::Result<Duration, String> {
+    let number = text.trim_end_matches(['s', 'm', 'h']);
+    let unit = match &text[number.len()..] {
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        other => return Err(format!("`{other}` is no unit of time; write 90, 90s, 10m or 2h")),
+    };
+    let seconds = number.parse::<f64>().ok().filter(|seconds| *seconds > 0.0).map(|seconds| seconds * unit);
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or_else(|| format!("`{text}` is no time that can pass; write 90, 90s, 10m or 2h"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,5 +152,14 @@ mod tests {
             assert_eq!(shared.go_on().unwrap_err().to_string(), "counting was stopped");
         }
         assert_eq!(observer.1, 40);
+    }
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        let milliseconds = |text: &str| parse_time(text).unwrap().as_millis();
+        assert_eq!(["90", "90s", "10m", "1.5h", "0.25"].map(milliseconds), [90_000, 90_000, 600_000, 5_400_000, 250]);
+        for wrong in ["", "s", "-1", "0", "ten", "5d", "5ms", "inf", "nan", "1e300"] {
+            assert!(parse_time(wrong).unwrap_err().contains("write 90, 90s, 10m or 2h"), "{wrong}");
+        }
     }
 }

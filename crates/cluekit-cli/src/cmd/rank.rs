@@ -1,15 +1,13 @@
 //! `clue rank`: the inputs that a model is least sure about.
 
 use super::run::RunArgs;
-use crate::choice::one_of;
-use crate::table::{json, table};
+use crate::config::one_of;
+use crate::print::print;
 use anyhow::Result;
 use clap::Args;
-use cluekit::explainer::{Ranked, Split};
-use cluekit::explanation::Label;
-use cluekit::prediction::UncertaintyParts;
+use cluekit::explainer::Split;
 use cluekit::uncertainty::Uncertainty;
-use std::io::Write;
+use cluekit_report::ranking_table;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
@@ -44,34 +42,5 @@ pub struct RankArgs {
 pub fn run(args: RankArgs) -> Result<ExitCode> {
     let explainer = args.run.explainer()?;
     let ranking = explainer.rank(args.split, args.by, args.top.get())?;
-    let mut out = std::io::stdout().lock();
-    match args.json {
-        true => out.write_all(&json(&ranking)?)?,
-        false => out.write_all(as_table(&ranking.inputs, explainer.classes()).as_bytes())?,
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn as_table(inputs: &[Ranked], classes: &[String]) -> String {
-    let show = |label: Label| match label {
-        Label::Class(label) => classes.get(label).cloned().unwrap_or_else(|| label.to_string()),
-        Label::Value(value) => format!("{value:.4}"),
-    };
-    let most_likely = |input: &Ranked| {
-        let mut order: Vec<usize> = (0..input.probabilities.len()).collect();
-        order.sort_by(|&a, &b| input.probabilities[b].total_cmp(&input.probabilities[a]));
-        let parts = order.iter().take(3).map(|&c| format!("{} {:.0}%", classes[c], 100.0 * input.probabilities[c]));
-        parts.collect::<Vec<_>>().join(", ")
-    };
-    let rows: Vec<Vec<String>> = inputs
-        .iter()
-        .map(|input| {
-            let UncertaintyParts { total, aleatoric, epistemic } = input.uncertainty;
-            let mut row = vec![input.index.to_string()];
-            row.extend([total, aleatoric, epistemic].map(|amount| format!("{amount:.3}")));
-            row.extend([show(input.label), input.target.map_or(String::new(), show), most_likely(input)]);
-            row
-        })
-        .collect();
-    table(&["index", "total", "aleatoric", "epistemic", "predicted", "target", "most likely"], &rows)
+    print(args.json, &ranking, || ranking_table(&ranking.inputs, explainer.classes()).text())
 }

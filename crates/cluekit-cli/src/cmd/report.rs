@@ -1,18 +1,15 @@
 //! `clue report`: the page of an audit again, from results that are finished.
 
 use super::audit::command::quoted;
-use super::audit::{check_page, is_audit, last_name, summary, write};
+use super::audit::write;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::Error;
-use cluekit::audit::{Audit, FORMAT, Gallery, Provenance, Setting, Subject};
-use cluekit::data::Schema;
+use cluekit::audit::{Audit, check_page};
 use cluekit::explainer::ExplanationSet;
-use cluekit::model::plan::PredictorKind;
-use cluekit::model::store::files::create_folder;
+use cluekit::model::store::files::{create_parent, last_name};
 use cluekit::model::store::run::RunFolder;
-use cluekit::search::SearchMethod;
-use cluekit_report::illustrate;
+use cluekit_report::{findings_text, illustrated};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -50,7 +47,7 @@ pub fn run(args: ReportArgs) -> Result<ExitCode> {
     serde_json::from_str::<serde::de::IgnoredAny>(&text)
         .map_err(|problem| Error::data(format!("this is no whole JSON document: {problem}; make it again")))
         .with_context(reading)?;
-    let (audit, beside) = match is_audit(&text) {
+    let (audit, beside) = match Audit::is_in(&text) {
         true => (Audit::from_json(&text).with_context(reading)?, document.with_extension("html")),
         false => {
             let audit = gallery(&text, args.run.as_deref(), &document).with_context(reading)?;
@@ -59,12 +56,10 @@ pub fn run(args: ReportArgs) -> Result<ExitCode> {
     };
     let page = args.out.unwrap_or(beside);
     check_page(&page)?;
-    if let Some(folder) = page.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        create_folder(folder)?;
-    }
+    create_parent(&page)?;
     write(&audit, &page)?;
     let mut out = std::io::stdout().lock();
-    out.write_all(summary(&audit).as_bytes())?;
+    out.write_all(findings_text(&audit).as_bytes())?;
     writeln!(out, "The page: {}", page.display())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -99,55 +94,14 @@ fn gallery(text: &str, run: Option<&Path>, document: &Path) -> Result<Audit> {
         ));
     };
     let folder = RunFolder::at(run);
-    let (schema, record): (Schema, _) = (folder.schema()?, folder.record()?);
-    if let Some(other) = explained.explanations.iter().find(|e| e.input.x.len() != schema.width()) {
-        let (got, expected) = (other.input.x.len(), schema.width());
-        bail!("its inputs have {got} numbers, those of {} {expected}; name the run that they come from", run.display());
-    }
-    let mut subject = Subject::new(&last_name(run), &record.dataset.name, &schema, "");
-    subject.accepted_below = Some(explained.settings.threshold);
-    subject.accepted_by = explained.settings.accept_by;
-    subject.samples = record.plan.as_ref().map(|plan| match plan.predictor.kind {
-        PredictorKind::Plain => 1,
-        _ => plan.predictor.samples,
-    });
-    let mut gallery = Gallery::of(&explained.explanations, &schema, method(&explained.method), None);
-    if let Some(image) = &schema.image {
-        illustrate(&mut gallery, &explained.explanations, image);
-    }
-    let audit = Audit {
-        format: FORMAT,
-        subject,
-        findings: vec![],
-        trust: None,
-        uncertainty: None,
-        gallery: Some(gallery),
-        groups: None,
-        latent: None,
-        story: None,
-        provenance: Provenance {
-            cluekit: env!("CARGO_PKG_VERSION").into(),
-            command: format!("clue report {} --run {}", quoted(&last_name(document)), quoted(&last_name(run))),
-            seed: explained.seed.0,
-            training_seed: record.plan.as_ref().map(|_| record.seed.0),
-            versions: record.versions,
-            sources: record.sources,
-            models: record.hashes,
-            search: Setting::flattened(&explained.settings)?,
-            constraints: Setting::flattened(&explained.constraints)?,
-            groups: vec![],
-            training: record.plan.as_ref().map(Setting::flattened).transpose()?.unwrap_or_default(),
-        },
-        missing: vec![
-            "This page was made from finished explanations alone; `clue audit` also says how good the model is, \
-                       where it is unsure, and what helps whole groups."
-                .into(),
-        ],
-    };
-    Ok(audit.concluded())
-}
-
-/// What people call a method; a mapper has its own name.
-fn method(name: &str) -> &str {
-    name.parse::<SearchMethod>().map_or(name, |method| method.title())
+    let schema = folder.schema()?;
+    let mut audit = illustrated(explained.audited(&folder, &schema)?, &schema);
+    audit.provenance.command =
+        format!("clue report {} --run {}", quoted(&last_name(document)), quoted(&last_name(run)));
+    audit.missing.push(
+        "This page was made from finished explanations alone; `clue audit` also says how good the model is, where it is \
+         unsure, and what helps whole groups."
+            .into(),
+    );
+    Ok(audit)
 }

@@ -1,6 +1,6 @@
 //! `clue train`: from data to a run folder with a generative model and a predictor.
 
-use super::run::data_directory;
+use super::run::Place;
 use crate::progress::Bar;
 use crate::stop;
 use anyhow::{Context, Result, bail};
@@ -11,7 +11,7 @@ use cluekit::model::plan::Plan;
 use cluekit::model::store::run::{RunFolder, RunRecord};
 use cluekit::settings::parse_setting;
 use cluekit::{Error, Seed};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Train a predictor with a posterior and a generative model on a dataset.
@@ -63,9 +63,8 @@ pub struct TrainArgs {
     /// Replace the run in RUN.
     #[arg(long)]
     overwrite: bool,
-    /// The folder that holds the datasets [default: $CLUE_DATA, or the user's cache directory].
-    #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// Runs `clue train`.
@@ -97,7 +96,7 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
         folder.clear()?;
     }
     folder.begin(&record, &dataset.schema)?;
-    tracing::info!("{}", describe(&dataset));
+    tracing::info!("{}", dataset.summary());
     train_run(&folder, &record, &dataset, &mut Bar::new(quiet))?;
     tracing::info!(
         "done; next: clue audit {0} for a report, clue explain {0} for clues, clue measure {0} for scores",
@@ -107,35 +106,22 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
 }
 
 fn request(args: &TrainArgs) -> Request {
-    Request {
-        name: args.dataset.clone(),
-        target: args.target.clone(),
-        split: args.split.clone(),
-        test_share: args.test_share,
-        seed: Seed(args.seed),
-    }
+    let (name, target, split) = (args.dataset.clone(), args.target.clone(), args.split.clone());
+    Request { name, target, split, test_share: args.test_share, seed: Seed(args.seed) }
 }
 
 fn read(args: &TrainArgs) -> Result<Dataset> {
-    let schema = args.schema.as_deref().map(read_schema).transpose()?;
-    let dataset = data::load(&request(args), schema.as_ref(), &data_directory(args.data.as_deref()))?;
+    let schema = args.schema.as_deref().map(Schema::read).transpose()?;
+    let dataset = data::load(&request(args), schema.as_ref(), &args.place.directory())?;
     for note in &dataset.notes {
         tracing::info!("{note}");
     }
     Ok(dataset)
 }
 
-fn read_schema(path: &Path) -> Result<Schema> {
-    let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;
-    Ok(Schema::from_toml(&text, path)?)
-}
-
 /// The defaults for this data, then `--config`, then every `--set`.
 fn plan(args: &TrainArgs, dataset: &Dataset) -> Result<Plan> {
-    let defaults = match &args.plan {
-        Some(name) => Plan::named(name)?,
-        None => Plan::for_dataset(dataset),
-    };
+    let defaults = args.plan.as_deref().map_or_else(|| Ok(Plan::for_dataset(dataset)), Plan::named)?;
     let mut overrides = Vec::new();
     if let Some(path) = &args.config {
         let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;
@@ -148,18 +134,4 @@ fn plan(args: &TrainArgs, dataset: &Dataset) -> Result<Plan> {
         overrides.push(parse_setting(setting)?);
     }
     Ok(defaults.with(&overrides)?)
-}
-
-fn describe(dataset: &Dataset) -> String {
-    let schema = &dataset.schema;
-    let inputs = match &schema.image {
-        Some(image) => format!("images of {} × {} × {}", image.channels, image.height, image.width),
-        None => format!("{} features in {} columns", schema.features.len(), schema.width()),
-    };
-    let target = match schema.target.task.classes() {
-        [] => format!("the value `{}`", schema.target.name),
-        classes => format!("`{}` with {} classes", schema.target.name, classes.len()),
-    };
-    let (train, test) = (dataset.train.len(), dataset.test.len());
-    format!("{}: {train} rows to train on, {test} to test on, {inputs}, predicting {target}", dataset.name)
 }

@@ -20,6 +20,7 @@ mod groups;
 mod help;
 mod latent;
 mod levers;
+mod page;
 mod provenance;
 mod rows;
 mod shifts;
@@ -37,6 +38,7 @@ pub use groups::{GroupCard, Groups};
 pub use help::reach_in_words;
 pub use latent::{LatentMap, LatentPoint, Way};
 pub use levers::Lever;
+pub use page::{check_page, write_page};
 pub use provenance::{Provenance, Setting};
 pub use rows::Rows;
 pub use shifts::{FeatureShift, ShiftKind};
@@ -47,6 +49,7 @@ pub use tally::Tally;
 pub use trust::Trust;
 
 use crate::error::{Error, Result};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 /// The version of the document's layout.
@@ -99,6 +102,15 @@ pub struct Whereabouts {
 }
 
 impl Audit {
+    /// Whether a text is the document of an audit: only that has a subject.
+    pub fn is_in(text: &str) -> bool {
+        #[derive(Deserialize)]
+        struct Kind {
+            subject: Option<IgnoredAny>,
+        }
+        serde_json::from_str::<Kind>(text).is_ok_and(|kind| kind.subject.is_some())
+    }
+
     /// Reads the document that an audit left.
     pub fn from_json(text: &str) -> Result<Self> {
         #[derive(Deserialize)]

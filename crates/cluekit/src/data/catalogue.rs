@@ -67,6 +67,31 @@ impl RemoteFile {
     }
 }
 
+/// What is known about a dataset, and what of it is on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Status {
+    /// What is known about it.
+    #[serde(flatten)]
+    pub entry: Entry,
+    /// Whether it can be used now.
+    pub present: bool,
+    /// The folder of its files; nothing if it has none.
+    pub path: Option<String>,
+    /// Where each of its files lies, in their order; nothing for one that is missing.
+    pub found: Vec<Option<String>>,
+}
+
+impl Status {
+    /// What of a dataset is in this directory.
+    pub fn of(entry: Entry, directory: &DataDir) -> Self {
+        let folder = entry.folder_in(directory);
+        let text = |path: &Path| path.display().to_string();
+        let found = entry.files.iter().map(|file| file.find_in(&folder).map(|path| text(&path))).collect();
+        let path = (!entry.files.is_empty()).then(|| text(&folder));
+        Self { present: entry.present(directory), path, found, entry }
+    }
+}
+
 /// Every dataset that is known by name.
 pub fn entries(directory: &DataDir) -> Vec<Entry> {
     let brought = directory.providers().iter().flat_map(|provider| provider.entries());
@@ -197,5 +222,16 @@ mod tests {
         assert!(credit.present(&directory));
         assert!(moons().present(&directory), "what is made is always there");
         assert_eq!(mnist().missing(&directory).len(), 4);
+    }
+
+    #[test]
+    fn the_status_of_a_dataset_says_which_files_are_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = DataDir::locate(Some(folder.path()));
+        let status = Status::of(mnist(), &directory);
+        assert!(!status.present && status.path.is_some());
+        assert_eq!(status.found, [None, None, None, None]);
+        let status = Status::of(moons(), &directory);
+        assert!(status.present && status.path.is_none() && status.found.is_empty());
     }
 }

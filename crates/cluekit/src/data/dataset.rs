@@ -54,6 +54,23 @@ pub struct Source {
     pub sha256: String,
 }
 
+impl Dataset {
+    /// What is in it, in one line.
+    pub fn summary(&self) -> String {
+        let schema = &self.schema;
+        let inputs = match &schema.image {
+            Some(image) => format!("images of {} × {} × {}", image.channels, image.height, image.width),
+            None => format!("{} features in {} columns", schema.features.len(), schema.width()),
+        };
+        let target = match schema.target.task.classes() {
+            [] => format!("the value `{}`", schema.target.name),
+            classes => format!("`{}` with {} classes", schema.target.name, classes.len()),
+        };
+        let (train, test) = (self.train.len(), self.test.len());
+        format!("{}: {train} rows to train on, {test} to test on, {inputs}, predicting {target}", self.name)
+    }
+}
+
 impl Samples {
     /// How many rows there are.
     pub fn len(&self) -> usize {

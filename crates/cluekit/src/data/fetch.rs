@@ -55,6 +55,19 @@ pub enum Progress<'a> {
     },
 }
 
+impl Progress<'_> {
+    /// What people should know of it; nothing where all goes well.
+    pub fn note(&self) -> Option<String> {
+        match self {
+            Self::MirrorFailed { url, reason } => Some(format!("{url}: {reason}")),
+            Self::Fetched { file, sha256, verified: false } => Some(format!(
+                "{file}: no SHA-256 is published for it, so only its format was checked; what came has {sha256}"
+            )),
+            _ => None,
+        }
+    }
+}
+
 /// Downloads the files of `entry` that are not there yet into its folder, and says where all of them lie.
 pub fn fetch(entry: &Entry, directory: &DataDir, progress: &mut dyn FnMut(Progress)) -> Result<Vec<PathBuf>> {
     let folder = entry.folder_in(directory);

@@ -6,6 +6,12 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 impl Schema {
+    /// Reads and validates a `schema.toml`.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;
+        Self::from_toml(&text, path)
+    }
+
     /// Reads and validates the text of `path`, a `schema.toml`.
     pub fn from_toml(text: &str, path: &Path) -> Result<Self> {
         let schema: Self = toml::from_str(text).map_err(|error| match error.span() {

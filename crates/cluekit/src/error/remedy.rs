@@ -139,6 +139,21 @@ impl Remedy {
     }
 }
 
+impl Remedy {
+    /// The same where settings are called otherwise: what is given, raised, lowered or left out has its name there.
+    pub fn named(&self, name: &dyn Fn(&str) -> String) -> String {
+        match self {
+            Self::Give { setting, value } => format!("give {} with {value}", name(setting)),
+            Self::Raise { setting } => format!("raise {}", name(setting)),
+            Self::Lower { setting } => format!("lower {}", name(setting)),
+            Self::LeaveOut { settings } => {
+                format!("leave out {}", settings.iter().map(|setting| name(setting)).collect::<Vec<_>>().join(", "))
+            }
+            other => other.to_string(),
+        }
+    }
+}
+
 /// Alternatives as one clause, each in the words of a door: `a`, `a, or b`, `a, b, or c`.
 pub fn alternatives(remedies: &[Remedy], word: &dyn Fn(&Remedy) -> String) -> String {
     let worded: Vec<String> = remedies.iter().map(word).collect();
@@ -156,10 +171,9 @@ impl fmt::Display for Remedy {
                 let pairs: Vec<String> = settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
                 write!(f, "try {}", pairs.join(", "))
             }
-            Self::Give { setting, value } => write!(f, "give `{setting}` with {value}"),
-            Self::Raise { setting } => write!(f, "raise `{setting}`"),
-            Self::Lower { setting } => write!(f, "lower `{setting}`"),
-            Self::LeaveOut { settings } => write!(f, "leave out `{}`", settings.join("`, `")),
+            Self::Give { .. } | Self::Raise { .. } | Self::Lower { .. } | Self::LeaveOut { .. } => {
+                f.write_str(&self.named(&|setting| format!("`{setting}`")))
+            }
             Self::StartElsewhere => write!(f, "start elsewhere (init = random-radius) with a `delta` of your own"),
             Self::LoosenConstraints => write!(f, "loosen the constraints"),
             Self::Search => write!(f, "search for an explanation of its own"),
@@ -225,6 +239,15 @@ mod tests {
         assert_eq!(clause(1), "try delta = 4.2");
         assert_eq!(clause(2), "try delta = 4.2, or raise `steps`");
         assert_eq!(clause(3), "try delta = 4.2, raise `steps`, or fetch the dataset `mnist`");
+    }
+
+    #[test]
+    fn settings_may_be_called_otherwise() {
+        let left_out = Remedy::leave_out(["where", "to_where"]);
+        assert_eq!(left_out.to_string(), "leave out `where`, `to_where`");
+        let dashed = |setting: &str| format!("--{}", setting.replace('_', "-"));
+        assert_eq!(left_out.named(&dashed), "leave out --where, --to-where");
+        assert_eq!(Remedy::Fit.named(&dashed), Remedy::Fit.to_string());
     }
 
     #[test]

@@ -42,6 +42,36 @@ impl Default for ApplySettings {
     }
 }
 
+/// Whether a name is that of a baseline or of the cheapest of everything, so that no mapper can have it.
+pub fn is_taken(name: &str) -> bool {
+    name == BEST || name.parse::<MapperKind>().is_ok_and(MapperKind::is_baseline)
+}
+
+/// What the name of a method is taken for.
+pub fn named_method(name: &str) -> String {
+    let baselines = MapperKind::ALL.into_iter().filter(|method| method.is_baseline()).map(MapperKind::name);
+    match is_taken(name) {
+        true => format!("making `{name}`"),
+        false => {
+            let baselines: Vec<&str> = baselines.collect();
+            format!("`{name}` is no baseline ({}), so a fitted mapper", baselines.join(", "))
+        }
+    }
+}
+
+/// What to say when a network called `name` is asked for a trade-off that it has not learned.
+pub fn trade_off_note(name: &str, fitted: &Mappers, lambda_x: f32) -> Option<String> {
+    let plan = fitted.network()?.plan();
+    let [least, most] = plan.range();
+    let (learned, span) = (plan.lambda_x, plan.lambda_span);
+    (!(least..=most).contains(&lambda_x)).then(|| {
+        format!(
+            "{name} learned λ_x between {learned} / {span} and {learned} · {span}; it maps as at the nearer end, and costs \
+             are with {lambda_x}"
+        )
+    })
+}
+
 impl Explainer {
     /// What an input asks mappers for.
     pub fn ask(&self, settings: &ApplySettings) -> Result<Ask> {
@@ -144,4 +174,16 @@ fn next_steps(clues: &[Clue], search: &Search) -> Option<Advice> {
     let further = if refine == 0 { Remedy::set([("refine", REFINE)]) } else { Remedy::raise("refine") };
     let remedies = vec![further, Remedy::AnotherMethod, Remedy::Search];
     Some(Advice::NoAnswer { threshold, refine, remedies })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn baselines_and_best_have_their_names_for_themselves() {
+        assert!(is_taken("best") && is_taken("input-dbm") && !is_taken("glam") && !is_taken("mine"));
+        assert_eq!(named_method("best"), "making `best`");
+        assert!(named_method("mine").starts_with("`mine` is no baseline (reconstruction, "));
+    }
 }

@@ -105,6 +105,24 @@ impl AuditSettings {
         }
     }
 
+    /// What is said, by the names of the settings, for those who repeat it; switches and the seed are not listed.
+    pub fn said(&self) -> Vec<(&'static str, String)> {
+        let said = [
+            ("split", (self.split != Split::Test).then(|| self.split.to_string())),
+            ("top", self.top.map(|top| top.to_string())),
+            ("count", self.count.map(|count| count.to_string())),
+            ("delta", (self.delta != Delta::Auto).then(|| self.delta.to_string())),
+            ("steps", self.steps.map(|steps| steps.to_string())),
+            ("lambda_x", Some(self.lambda_x.to_string())),
+            ("above", self.above.map(|above| above.to_string())),
+            ("threshold", self.threshold.map(|threshold| threshold.to_string())),
+            ("anchored", self.anchored.map(|anchored| anchored.to_string())),
+            ("by", self.by.clone()),
+            ("mapper", Some(self.mapper.name().into())),
+        ];
+        said.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
     fn top(&self) -> usize {
         self.top.unwrap_or(if self.quick { QUICK_TOP } else { TOP })
     }
@@ -465,5 +483,12 @@ mod tests {
         let sentence = left_out(&[Pair::of_classes(Some(1), Some(1))], &classes).unwrap();
         assert_eq!(sentence, "Nothing was learned for groups without a training row to learn from: b.");
         assert_eq!(left_out(&[], &classes), None);
+    }
+
+    #[test]
+    fn settings_say_what_differs_and_what_always_counts() {
+        let settings = AuditSettings { top: Some(3), anchored: Some(false), ..AuditSettings::default() };
+        let said = [("top", "3"), ("lambda_x", "0.03"), ("anchored", "false"), ("mapper", "scaled")];
+        assert_eq!(settings.said(), said.map(|(name, value)| (name, value.to_owned())));
     }
 }

@@ -119,6 +119,8 @@ pub struct Comparison {
     pub lambda_x: f32,
     /// A counterfactual is accepted below this.
     pub threshold: f32,
+    /// Where randomness came from.
+    pub seed: Seed,
     /// One for each method.
     pub rows: Vec<ComparedMethod>,
 }
@@ -191,7 +193,7 @@ impl Explainer {
         let classes = Encoded::prepared(&prepared, inputs);
         let lambda_x = search.objective.input.0;
         let rows = entries.iter().map(|entry| ComparedMethod::of(entry, &classes, &self.task, lambda_x)).collect();
-        Ok(Comparison { lambda_x, threshold: search.threshold, rows })
+        Ok(Comparison { lambda_x, threshold: search.threshold, seed: settings.seed, rows })
     }
 
     /// What every wanted method makes of each input.

@@ -77,6 +77,15 @@ impl GroupSettings {
         Self { uncertain_above, certain_below, ..Self::of_scheme(scheme) }
     }
 
+    /// The same for mappers of a kind: one network leads from anywhere to each class when nothing is said.
+    #[must_use]
+    pub fn for_mapper(self, method: MapperKind) -> Self {
+        match method {
+            MapperKind::Neural if self.pairs_are_default() => self.paired(Scheme::AnyToClass),
+            _ => self,
+        }
+    }
+
     /// Whether nothing was said of who leads where.
     pub fn pairs_are_default(&self) -> bool {
         let texts = [&self.from, &self.to, &self.by, &self.condition, &self.to_where];

@@ -1,9 +1,10 @@
 //! What a fitted mapper does to the uncertain rows of its group that it was not learned from.
 
-use super::Explainer;
-use crate::amortise::{Encoded, GlobalChange, Mapper, cheapest_first};
+use super::{Explainer, Split};
+use crate::amortise::{Encoded, GlobalChange, Mapper, Mappers, cheapest_first};
 use crate::audit::FeatureShift;
-use crate::error::Result;
+use crate::data::Samples;
+use crate::error::{Error, Result};
 use crate::explanation::{Clue, Label};
 use crate::measure::{Outcome, Reach};
 use crate::search::{Inputs, Models, Prepared, Proposal, Search};
@@ -12,6 +13,17 @@ use serde::Serialize;
 
 /// Inputs that are shown beside a change.
 const EXAMPLES: usize = 6;
+
+/// What mappers of one name do to their groups: the document of a global explanation.
+#[derive(Clone, Debug, Serialize)]
+pub struct GlobalSet {
+    /// The name of the mappers.
+    pub method: String,
+    /// A counterfactual is accepted below this.
+    pub threshold: f32,
+    /// One for each mapper.
+    pub groups: Vec<GlobalExplanation>,
+}
 
 /// What one mapper does to its group.
 #[derive(Clone, Debug, Serialize)]
@@ -50,6 +62,39 @@ pub struct ChangedExample {
 }
 
 impl Explainer {
+    /// The mappers that lead from or to a class, all of them where none is named, with their places among all.
+    pub fn leading<'a>(
+        &self,
+        fitted: &'a Mappers,
+        method: &str,
+        class: Option<&str>,
+    ) -> Result<Vec<(usize, &'a Mapper)>> {
+        let all = fitted.all.iter().enumerate();
+        let Some(name) = class else { return Ok(all.collect()) };
+        let class = Some(self.class_named(name)?);
+        let chosen: Vec<_> =
+            all.filter(|(_, Mapper { pair, .. })| pair.from.class == class || pair.to.class == class).collect();
+        if chosen.is_empty() {
+            return Err(Error::setting("class", format!("`{method}` has no mapper from or to `{name}`")));
+        }
+        Ok(chosen)
+    }
+
+    /// What mappers called `method` do to the uncertain test rows of their groups.
+    pub fn globals(
+        &self,
+        mappers: &[(usize, &Mapper)],
+        method: &str,
+        search: &Search,
+        seed: Seed,
+    ) -> Result<GlobalSet> {
+        let (test, says) = (self.samples(Split::Test)?, self.predictions(Split::Test)?.to_vec());
+        let rows = Encoded::with_predictions(&self.unconstrained()?, Samples::clone(&test), says)?;
+        let explain = |(_, mapper): &(usize, &Mapper)| self.global(mapper, method, &rows, search, seed);
+        let groups = mappers.iter().map(explain).collect::<Result<_>>()?;
+        Ok(GlobalSet { method: method.into(), threshold: search.threshold, groups })
+    }
+
     /// What a mapper called `method` does to the uncertain rows of its group among `rows`.
     pub fn global(
         &self,

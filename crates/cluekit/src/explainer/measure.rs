@@ -2,10 +2,11 @@
 
 use super::{Explainer, Split};
 use crate::audit::Trust;
-use crate::data::Targets;
+use crate::data::{Samples, Targets};
 use crate::error::Result;
 use crate::measure::{Health, Predictions, Reliability, generative_health, predictor_health, rejection_curve};
 use crate::prediction::probabilities;
+use crate::tensor::{tensor, values};
 
 impl Explainer {
     /// Scores of both models on a split, and the curves behind them.
@@ -25,5 +26,12 @@ impl Explainer {
             rejection = Some(rejection_curve(&uncertainty, &checked.wrong())?);
         }
         Ok(Trust { health: Health { predictor, generative }, reliability, rejection })
+    }
+
+    /// What the generative model makes of some rows, row after row.
+    pub fn reconstructed(&self, rows: &Samples) -> Result<Vec<f32>> {
+        let model = self.generative()?;
+        let x = tensor(rows.x.clone(), [rows.len(), rows.width]);
+        Ok(values(model.decode(&model.encode(&x)?)?))
     }
 }

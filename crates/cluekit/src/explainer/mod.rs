@@ -16,17 +16,20 @@ mod choose;
 mod compare;
 mod explain;
 mod fit;
+mod fitted;
+mod gallery;
 mod global;
 mod measure;
 mod rows;
 mod set;
 
-pub use apply::{ApplySettings, BEST};
+pub use apply::{ApplySettings, BEST, is_taken, named_method, trade_off_note};
 pub use audit::{AuditSettings, Audited};
 pub use choose::{Ranked, Ranking, Selection};
 pub use compare::{CompareSettings, ComparedMethod, Comparison, Entry, METHODS, Quantiles};
 pub use fit::{CostSettings, GroupSettings};
-pub use global::{ChangedExample, GlobalExplanation};
+pub use fitted::{FitSummary, FittedGroup};
+pub use global::{ChangedExample, GlobalExplanation, GlobalSet};
 pub use rows::{Rows, Split};
 pub use set::{ExplanationSet, Extremes, SweepRow};
 

@@ -56,6 +56,24 @@ impl Delta {
     }
 }
 
+impl Radii {
+    /// The radii of a sweep; none where one δ is searched.
+    pub fn sweep(&self) -> &[f32] {
+        match self {
+            Self::One(_) => &[],
+            Self::Sweep(radii) => radii,
+        }
+    }
+
+    /// The only δ, or the first of several.
+    pub fn first(&self) -> Result<Delta> {
+        match self {
+            Self::One(delta) => Ok(*delta),
+            Self::Sweep(radii) => LatentBall::new(radii[0]).map(Delta::Fixed),
+        }
+    }
+}
+
 impl fmt::Display for Delta {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -169,6 +187,9 @@ mod tests {
     fn a_sweep_goes_from_its_first_radius_to_its_last() {
         assert_eq!("0.5..3.5/3".parse::<Radii>().unwrap(), Radii::Sweep(vec![0.5, 2.0, 3.5]));
         assert_eq!("2".parse::<Radii>().unwrap(), Radii::One(fixed(2.0)));
+        let [sweep, one] = ["0.5..3.5/3", "2"].map(|text| text.parse::<Radii>().unwrap());
+        assert_eq!((sweep.sweep(), sweep.first().unwrap()), (&[0.5, 2.0, 3.5][..], fixed(0.5)));
+        assert_eq!((one.sweep(), one.first().unwrap()), (&[][..], fixed(2.0)));
         assert_eq!("inf".parse::<Radii>().unwrap(), Radii::One(Delta::Fixed(LatentBall::UNBOUNDED)));
         for wrong in ["0", "-1", "x", "3..1/4", "1..3", "1..3/1", "0*auto", "nan"] {
             assert!(wrong.parse::<Radii>().is_err(), "{wrong}");

@@ -4,21 +4,17 @@ pub mod command;
 
 use super::explain::options::ConstraintArgs;
 use super::run::RunArgs;
-use crate::choice::one_of;
-use crate::config;
+use crate::config::{self, lay_over, one_of};
 use crate::progress::Bar;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
+use cluekit::Seed;
 use cluekit::amortise::MapperKind;
-use cluekit::audit::{Audit, Finding};
+use cluekit::audit::{Audit, check_page, write_page};
 use cluekit::explainer::{AuditSettings, Explainer, Split};
-use cluekit::model::store::files::{create_folder, write_whole};
+use cluekit::model::store::files::{create_parent, last_name};
 use cluekit::search::Delta;
-use cluekit::{Error, Seed};
-use cluekit_report::illustrated;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use std::fs;
+use cluekit_report::{findings_text, illustrated};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -113,13 +109,11 @@ pub fn run(args: AuditArgs, quiet: bool) -> Result<ExitCode> {
     check_page(&page)?;
     let settings = args.settings()?;
     settings.validate()?;
-    if let Some(folder) = page.parent().filter(|folder| !folder.as_os_str().is_empty() && *folder != args.run.run) {
-        create_folder(folder)?;
+    if page.parent() != Some(&args.run.run) {
+        create_parent(&page)?;
     }
     let name = last_name(&args.run.run);
-    let explainer = args.run.explainer()?;
-    let constraints = args.constraints.on(explainer.known_schema()?)?;
-    let explainer = explainer.with_constraints(constraints)?;
+    let explainer = args.constraints.open(&args.run)?;
     let mut audit = make(&explainer, &settings, &name, quiet)?;
     audit.provenance.command = command::command(&args, &settings, &name);
     let json = write(&audit, &page)?;
@@ -127,7 +121,7 @@ pub fn run(args: AuditArgs, quiet: bool) -> Result<ExitCode> {
     match args.json {
         true => out.write_all(audit.json()?.as_bytes())?,
         false => {
-            out.write_all(summary(&audit).as_bytes())?;
+            out.write_all(findings_text(&audit).as_bytes())?;
             writeln!(out, "The page: {}\nIts numbers: {}", page.display(), json.display())?;
         }
     }
@@ -146,80 +140,16 @@ pub fn make(explainer: &Explainer, settings: &AuditSettings, name: &str, quiet: 
 impl AuditArgs {
     /// What the options say, over what a file says.
     fn settings(&self) -> Result<AuditSettings> {
-        let file: AuditSettings = config::read(self.config.as_deref())?;
-        Ok(AuditSettings {
-            split: self.split.unwrap_or(file.split),
-            top: self.top.or(file.top),
-            count: self.count.or(file.count),
-            delta: self.delta.unwrap_or(file.delta),
-            steps: self.steps.or(file.steps),
-            lambda_x: self.lambda_x.unwrap_or(file.lambda_x),
-            above: self.above.or(file.above),
-            threshold: self.threshold.or(file.threshold),
-            anchored: self.anchored.or(file.anchored),
-            by: self.by.clone().or(file.by),
-            mapper: self.mapper.unwrap_or(file.mapper),
-            no_groups: self.no_groups || file.no_groups,
-            quick: self.quick || file.quick,
-            seed: self.seed.map_or(file.seed, Seed),
-        })
+        let mut settings: AuditSettings = config::read(self.config.as_deref())?;
+        lay_over!(self, settings: split, top, count, delta, steps, lambda_x, above, threshold, anchored, by, mapper);
+        settings.no_groups |= self.no_groups;
+        settings.quick |= self.quick;
+        settings.seed = self.seed.map_or(settings.seed, Seed);
+        Ok(settings)
     }
-}
-
-/// Refuses a page that cannot be written, or whose document would replace one of another kind.
-pub fn check_page(page: &Path) -> Result<()> {
-    if page.extension().is_some_and(|end| end == "json") {
-        bail!(Error::setting("out", "is the page, and .json is for the document beside it; name it .html"));
-    }
-    if page.is_dir() {
-        let problem = format!("is a folder; name the page, such as {}", page.join("report.html").display());
-        bail!(Error::setting("out", problem));
-    }
-    if !page.extension().is_some_and(|end| end == "html" || end == "htm") {
-        let problem = format!("is a page, and {} does not end as one; name it .html", page.display());
-        bail!(Error::setting("out", problem));
-    }
-    let json = page.with_extension("json");
-    if json.exists() && !is_audit(&fs::read_to_string(&json).unwrap_or_default()) {
-        let problem = format!(
-            "would replace {}, which is no document of an audit; give the page another name, or move that file away",
-            json.display()
-        );
-        bail!(Error::setting("out", problem));
-    }
-    Ok(())
-}
-
-/// Whether a text is the document of an audit: only that has a subject.
-pub fn is_audit(text: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Kind {
-        subject: Option<IgnoredAny>,
-    }
-    serde_json::from_str::<Kind>(text).is_ok_and(|kind| kind.subject.is_some())
 }
 
 /// Writes the page and, under the same name, its document, whose path is returned.
 pub fn write(audit: &Audit, page: &Path) -> Result<PathBuf> {
-    let json = page.with_extension("json");
-    // Both are made before either replaces an older one.
-    let (document, html) = (audit.json()?, cluekit_report::page(audit)?);
-    write_whole(&json, document.as_bytes()).context("writing the document of the audit")?;
-    write_whole(page, html.as_bytes()).context("writing the page of the audit")?;
-    Ok(json)
-}
-
-/// What the page says first, for the terminal.
-pub fn summary(audit: &Audit) -> String {
-    let line = |finding: &Finding| format!("{}\n  {}. {}\n\n", finding.question, finding.answer, finding.text);
-    let findings: String = audit.findings.iter().map(line).collect();
-    let missing: String = audit.missing.iter().map(|sentence| format!("{sentence}\n\n")).collect();
-    findings + &missing
-}
-
-/// What a file or a folder is called; `.` and its like by what they stand for.
-pub fn last_name(path: &Path) -> String {
-    let whole = || path.canonicalize().ok();
-    let name = path.file_name().map(ToOwned::to_owned).or_else(|| whole()?.file_name().map(ToOwned::to_owned));
-    name.map_or("run".into(), |name| name.to_string_lossy().into_owned())
+    write_page(audit, &cluekit_report::page(audit)?, page).context("writing the audit")
 }

@@ -3,12 +3,10 @@
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use cluekit::Seed;
-use cluekit::data::Image;
-use cluekit::model::store::files::{create_folder, write_whole};
+use cluekit::model::store::files::{create_parent, write_whole};
 use cluekit_report::contact_sheet;
-use cluekit_synbols::{ALPHABET, Generator, Published, Set, encoded, fonts};
-use std::io::Write;
-use std::path::PathBuf;
+use cluekit_synbols::{Generator, GeneratorSettings, Published, Set, Symbol, encoded};
+use std::path::{Path, PathBuf};
 
 /// Images in a row of a contact sheet, and how many pixels each of theirs becomes.
 const COLUMNS: usize = 10;
@@ -65,8 +63,8 @@ enum What {
     Synbols,
 }
 
-/// Runs `clue data make …`.
-pub fn run(args: &MakeArgs, out: &mut dyn Write) -> Result<()> {
+/// Runs `clue data make …`; returns the file that was made.
+pub fn run(args: &MakeArgs) -> Result<&Path> {
     let What::Synbols = args.what;
     let extension = args.out.extension().and_then(|end| end.to_str()).unwrap_or("").to_ascii_lowercase();
     if !["png", "h5py", "h5", "hdf5"].contains(&extension.as_str()) {
@@ -75,50 +73,34 @@ pub fn run(args: &MakeArgs, out: &mut dyn Write) -> Result<()> {
     if args.out.is_dir() {
         bail!("{} is a folder; name a file in it", args.out.display());
     }
-    if let Some(folder) = args.out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        create_folder(folder)?;
-    }
-    let (generator, count) = (generator(args)?, args.count as usize);
-    let pixels = count.saturating_mul(generator.shape()[0].pow(2));
-    if extension == "png" && pixels > MOST_ON_A_SHEET {
+    create_parent(&args.out)?;
+    let (generator, count) = (Generator::from_settings(&args.settings()?)?, args.count as usize);
+    let (image, seed) = (generator.image(), Seed(args.seed));
+    if extension == "png" && count.saturating_mul(image.height.pow(2)) > MOST_ON_A_SHEET {
         bail!("a sheet of {count} such images is more than anybody looks at; ask for fewer, or for a .h5py file");
     }
-    let symbols = generator.make(count, Seed(args.seed))?;
+    let symbols = generator.make(count, seed)?;
     let bytes = match extension.as_str() {
         "png" => {
-            let [side, channels] = generator.shape();
-            let image = Image { channels, height: side, width: side, maximum: 255.0 };
-            let images: Vec<Vec<f32>> =
-                symbols.iter().map(|symbol| encoded(&symbol.pixels, channels).collect()).collect();
-            let images: Vec<&[f32]> = images.iter().map(Vec::as_slice).collect();
-            contact_sheet(&images, &image, COLUMNS, TIMES)
+            let pixels = |symbol: &Symbol| encoded(&symbol.pixels, image.channels).collect();
+            let images: Vec<Vec<f32>> = symbols.iter().map(pixels).collect();
+            contact_sheet(&images.iter().map(Vec::as_slice).collect::<Vec<_>>(), &image, COLUMNS, TIMES)
         }
-        _ => Published::of(&generator, &symbols, Seed(args.seed)).to_hdf5(Seed(args.seed))?,
+        _ => Published::of(&generator, &symbols, seed).to_hdf5(seed)?,
     };
     write_whole(&args.out, &bytes)?;
     let (letters, fonts) = (generator.letters().len(), generator.fonts().len());
     tracing::info!("{count} images of {letters} letters in {fonts} fonts, set {}", args.set.name());
-    writeln!(out, "{}", args.out.display())?;
-    Ok(())
+    Ok(&args.out)
 }
 
-fn generator(args: &MakeArgs) -> Result<Generator> {
-    let mut letters: Vec<char> = match &args.letters {
-        Some(letters) => letters.chars().filter(|letter| !letter.is_whitespace()).collect(),
-        None if args.accents => ALPHABET.chars().collect(),
-        None => ('a'..='z').collect(),
-    };
-    letters.sort_unstable();
-    letters.dedup();
-    if letters.is_empty() {
-        bail!("--letters names no letter; write them one after the other, such as --letters abc");
+impl MakeArgs {
+    fn settings(&self) -> Result<GeneratorSettings> {
+        if self.letters.as_ref().is_some_and(|letters| letters.trim().is_empty()) {
+            bail!("--letters names no letter; write them one after the other, such as --letters abc");
+        }
+        let Self { set, accents, resolution, grey, .. } = *self;
+        let (letters, fonts) = (self.letters.clone(), self.fonts.clone());
+        Ok(GeneratorSettings { set, letters, accents, fonts, resolution, grey })
     }
-    let fonts = match &args.fonts {
-        Some(folder) => fonts::of_folder(folder, &letters)?,
-        None => fonts::embedded(&letters)?,
-    };
-    let generator = Generator::new(args.set, &letters, fonts)?;
-    let grey = args.grey || generator.shape()[1] == 1;
-    let side = args.resolution.unwrap_or(generator.shape()[0]);
-    Ok(generator.with_side(side)?.in_grey(grey))
 }

@@ -1,6 +1,6 @@
 //! Which inputs `clue explain` explains.
 
-use crate::choice::one_of;
+use crate::config::one_of;
 use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::data::{DataDir, read_rows};
@@ -36,13 +36,8 @@ pub struct InputArgs {
 impl InputArgs {
     /// The inputs that were asked for, the most uncertain first unless rows were named.
     pub fn choose(&self, explainer: &Explainer, directory: &DataDir, by: Uncertainty) -> Result<Inputs> {
-        let selection = Selection {
-            inputs: self.inputs.clone(),
-            top: self.top,
-            above: self.above,
-            class: self.class.clone(),
-            split: self.split,
-        };
+        let Self { top, above, split, .. } = *self;
+        let selection = Selection { inputs: self.inputs.clone(), top, above, class: self.class.clone(), split };
         let Some(file) = &self.file else { return Ok(explainer.choose(&selection, by)?) };
         let rows = read_rows(file, explainer.known_schema()?, directory)?;
         explainer.choose_among(rows, &selection, by).with_context(|| format!("choosing rows of {}", file.display()))

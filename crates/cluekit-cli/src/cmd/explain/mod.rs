@@ -5,16 +5,12 @@ pub mod options;
 pub mod output;
 
 use super::run::RunArgs;
-use crate::choice::one_of;
-use crate::config;
+use crate::config::{self, one_of};
 use crate::progress::Bar;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::explainer::ExplanationSet;
-use cluekit::explanation::Explanation;
-use cluekit::observer::Observer;
-use cluekit::search::{Delta, LatentBall, SearchMethod, SearchSettings};
+use cluekit::search::{SearchMethod, SearchSettings};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -63,9 +59,7 @@ pub struct ExplainArgs {
 
 /// Runs `clue explain`.
 pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
-    let explainer = args.run.explainer()?;
-    let constraints = args.constraints.on(explainer.known_schema()?)?;
-    let explainer = explainer.with_constraints(constraints)?;
+    let explainer = args.constraints.open(&args.run)?;
     let settings = args.search.over(config::read::<SearchSettings>(args.config.as_deref())?)?;
     let mut search = settings.search(args.method, explainer.classes())?;
     search.plausibility = !args.results.no_plausibility;
@@ -74,19 +68,13 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
         search.threshold = explainer.threshold(search.accept_by)?;
     }
     if args.print_config {
-        std::io::stdout().write_all(config::written(&search)?.as_bytes())?;
+        std::io::stdout().write_all(toml::to_string(&search).context("writing settings as TOML")?.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     args.results.open()?;
-    let inputs = args.inputs.choose(&explainer, &args.run.directory(), search.accept_by)?;
+    let inputs = args.inputs.choose(&explainer, &args.run.place.directory(), search.accept_by)?;
     tracing::info!("a clue is accepted below {}", search.threshold);
     let (mut bar, seed) = (Bar::new(quiet), Seed(args.results.seed));
-    let ball = |&radius: &f32| LatentBall::new(radius).map(Delta::Fixed);
-    let sweep = args.search.sweep().iter().map(ball).collect::<Result<Vec<_>, _>>()?;
-    let deltas = if sweep.is_empty() { vec![search.delta] } else { sweep };
-    let explanations = explainer.sweep(&search, &deltas, &inputs, seed, &mut bar)?;
-    bar.finished("searched", &Explanation::tally(&explanations));
-    let method = args.method.name();
-    let set = ExplanationSet::new(&explainer, method, &search, seed, args.search.sweep(), explanations);
+    let set = explainer.explain_all(args.method, &search, args.search.sweep(), &inputs, seed, &mut bar)?;
     args.results.deliver(&set, explainer.known_schema()?)
 }

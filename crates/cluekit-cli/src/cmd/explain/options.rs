@@ -1,10 +1,13 @@
 //! The settings of a search as options.
 
+use crate::cmd::run::RunArgs;
+use crate::config::lay_over;
 use anyhow::{Context, Result};
 use clap::{ArgAction, Args};
-use cluekit::data::{Constraints, Relation, Schema};
+use cluekit::data::{Constraints, Relation};
 use cluekit::distance::Distance;
 use cluekit::diversity::Space;
+use cluekit::explainer::Explainer;
 use cluekit::search::{ClassName, InitScheme, Radii, SearchSettings};
 use std::path::PathBuf;
 
@@ -25,7 +28,7 @@ pub struct SearchArgs {
     /// Where searches start; several schemes share the clues: random-radius, nearest-path, gaussian-radius,
     /// uniform-ball, class-path [default: random-radius].
     #[arg(long, value_name = "SCHEME", value_delimiter = ',')]
-    init: Vec<InitScheme>,
+    init: Option<Vec<InitScheme>>,
     /// Only the paths of nearest-path and class-path that lead to these classes, by their names.
     #[arg(long, value_name = "CLASS", value_delimiter = ',')]
     towards: Vec<String>,
@@ -38,7 +41,7 @@ pub struct SearchArgs {
     /// What to reduce: total, aleatoric or epistemic; several with weights as `epistemic=1,aleatoric=0.5`
     /// [default: total].
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
-    uncertainty: Vec<String>,
+    uncertainty: Option<Vec<String>>,
     /// Weight of the distance to the input [default: 0].
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     lambda_x: Option<f32>,
@@ -98,53 +101,25 @@ pub struct SearchArgs {
 impl SearchArgs {
     /// The radii of a sweep; none where one δ is searched.
     pub fn sweep(&self) -> &[f32] {
-        match &self.delta {
-            Some(Radii::Sweep(radii)) => radii,
-            _ => &[],
-        }
+        self.delta.as_ref().map_or(&[], Radii::sweep)
     }
 
     /// What the options say, over what a file says.
-    pub fn over(&self, file: SearchSettings) -> Result<SearchSettings> {
-        let either = |own: &Vec<String>, other: Vec<String>| if own.is_empty() { other } else { own.clone() };
-        let delta = match &self.delta {
-            Some(Radii::One(delta)) => Some(*delta),
-            Some(Radii::Sweep(radii)) => {
-                Some(cluekit::search::Delta::Fixed(cluekit::search::LatentBall::new(radii[0])?))
-            }
-            None => file.delta,
-        };
-        Ok(SearchSettings {
-            delta,
-            init: if self.init.is_empty() { file.init } else { self.init.clone() },
-            towards: match self.towards.is_empty() {
-                true => file.towards,
-                false => self.towards.iter().cloned().map(ClassName::Name).collect(),
-            },
-            uncertainty: either(&self.uncertainty, file.uncertainty),
-            diversity: self.diversity.clone().or(file.diversity),
-            sequential: self.sequential || file.sequential,
-            penalty: self.penalty || file.penalty,
-            all_steps: self.all_steps || file.all_steps,
-            anchored: self.anchored || file.anchored,
-            radius: self.radius.or(file.radius),
-            count: self.count.or(file.count),
-            jitter: self.jitter.or(file.jitter),
-            spread_starts: self.spread_starts.or(file.spread_starts),
-            lambda_x: self.lambda_x.or(file.lambda_x),
-            distance: self.distance.or(file.distance),
-            lambda_y: self.lambda_y.or(file.lambda_y),
-            lambda_z: self.lambda_z.or(file.lambda_z),
-            lambda_p: self.lambda_p.or(file.lambda_p),
-            space: self.space.or(file.space),
-            steps: self.steps.or(file.steps),
-            learning_rate: self.learning_rate.or(file.learning_rate),
-            threshold: self.threshold.or(file.threshold),
-            sub_searches: self.sub_searches.or(file.sub_searches),
-            sub_count: self.sub_count.or(file.sub_count),
-            sub_radius: self.sub_radius.or(file.sub_radius),
-            ..file
-        })
+    pub fn over(&self, mut settings: SearchSettings) -> Result<SearchSettings> {
+        lay_over!(self, settings: radius, count, init, jitter, spread_starts, uncertainty, steps, learning_rate, threshold);
+        lay_over!(self, settings: lambda_x, distance, lambda_y, lambda_z, lambda_p, diversity, space);
+        lay_over!(self, settings: sub_searches, sub_count, sub_radius);
+        if let Some(radii) = &self.delta {
+            settings.delta = Some(radii.first()?);
+        }
+        if !self.towards.is_empty() {
+            settings.towards = self.towards.iter().cloned().map(ClassName::Name).collect();
+        }
+        settings.sequential |= self.sequential;
+        settings.penalty |= self.penalty;
+        settings.all_steps |= self.all_steps;
+        settings.anchored |= self.anchored;
+        Ok(settings)
     }
 }
 
@@ -191,9 +166,15 @@ impl ConstraintArgs {
         given
     }
 
-    /// The schema's constraints with those of the options.
-    pub fn on(&self, schema: &Schema) -> Result<Constraints> {
-        let mut all = schema.constraints.clone();
+    /// The opened run, under its own constraints and those of the options.
+    pub fn open(&self, run: &RunArgs) -> Result<Explainer> {
+        let explainer = run.explainer()?;
+        let constraints = self.over(explainer.known_schema()?.constraints.clone())?;
+        Ok(explainer.with_constraints(constraints)?)
+    }
+
+    /// What the options say, over what a schema says.
+    fn over(&self, mut all: Constraints) -> Result<Constraints> {
         if let Some(path) = &self.constraints {
             let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
             let given: Constraints = toml::from_str(&text).with_context(|| format!("reading {}", path.display()))?;

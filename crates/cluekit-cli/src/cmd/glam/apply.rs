@@ -1,7 +1,6 @@
 //! `clue glam apply`: counterfactuals in one call.
 
-use super::cost::CostArgs;
-use super::groups::GroupArgs;
+use super::options::{CostArgs, GroupArgs};
 use crate::cmd::explain::inputs::InputArgs;
 use crate::cmd::explain::options::ConstraintArgs;
 use crate::cmd::explain::output::ResultArgs;
@@ -10,8 +9,7 @@ use crate::progress::Bar;
 use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::amortise::{MapperKind, Mappers};
-use cluekit::explainer::{ApplySettings, BEST, Explainer, ExplanationSet, GroupSettings};
+use cluekit::explainer::{ApplySettings, Explainer, ExplanationSet, GroupSettings, named_method, trade_off_note};
 use cluekit::explanation::Explanation;
 use cluekit::observer::Observer;
 use std::process::ExitCode;
@@ -67,9 +65,7 @@ pub struct ApplyArgs {
 
 /// Runs `clue glam apply`.
 pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
-    let explainer = args.run.explainer()?;
-    let constraints = args.constraints.on(explainer.known_schema()?)?;
-    let explainer = explainer.with_constraints(constraints)?;
+    let explainer = args.constraints.open(&args.run)?;
     let settings = args.settings();
     let (ask, judging) = (explainer.ask(&settings)?, explainer.judging(&args.cost.settings())?);
     let mut search = Explainer::refining(&judging, &settings);
@@ -78,49 +74,23 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     args.results.open()?;
     let (mut bar, seed) = (Bar::new(quiet), Seed(args.results.seed));
     let groups = args.groups.over(GroupSettings::default());
-    let mappers = explainer.mappers(&args.method, &groups, &judging, seed, &mut bar).with_context(|| args.choices())?;
-    mappers.iter().for_each(|(name, fitted)| note_on_trade_off(name, fitted, args.cost.lambda_x));
-    let inputs = args.inputs.choose(&explainer, &args.run.directory(), search.accept_by)?;
+    let mappers = explainer
+        .mappers(&args.method, &groups, &judging, seed, &mut bar)
+        .with_context(|| named_method(&args.method))?;
+    for note in mappers.iter().filter_map(|(name, fitted)| trade_off_note(name, fitted, args.cost.lambda_x)) {
+        tracing::info!("{note}");
+    }
+    let inputs = args.inputs.choose(&explainer, &args.run.place.directory(), search.accept_by)?;
     let explanations = explainer.apply(&mappers, &ask, &search, &inputs, seed, &mut bar)?;
     bar.finished("applied", &Explanation::tally(&explanations));
     let set = ExplanationSet::new(&explainer, &args.method, &search, seed, &[], explanations);
     args.results.deliver(&set, explainer.known_schema()?)
 }
 
-/// Says so when a network is asked for a trade-off that it has not learned.
-fn note_on_trade_off(name: &str, mappers: &Mappers, lambda_x: f32) {
-    if let Some(network) = mappers.network() {
-        let plan = network.plan();
-        let [least, most] = plan.range();
-        if !(least..=most).contains(&lambda_x) {
-            let (learned, span) = (plan.lambda_x, plan.lambda_span);
-            tracing::info!(
-                "{name} learned λ_x between {learned} / {span} and {learned} · {span}; it maps as at the nearer end, and \
-                 costs are with {lambda_x}"
-            );
-        }
-    }
-}
-
 impl ApplyArgs {
     fn settings(&self) -> ApplySettings {
-        ApplySettings {
-            method: self.method.clone(),
-            classes: self.classes,
-            own_class: self.own_class,
-            towards: self.towards.clone(),
-            refine: self.refine,
-            learning_rate: self.learning_rate,
-        }
-    }
-
-    /// What a name that is none could have been.
-    fn choices(&self) -> String {
-        let baselines = MapperKind::ALL.into_iter().filter(|kind| kind.is_baseline()).map(MapperKind::name);
-        let baselines: Vec<&str> = baselines.collect();
-        match baselines.contains(&self.method.as_str()) || self.method == BEST {
-            true => format!("making `{}`", self.method),
-            false => format!("`{}` is no baseline ({}), so a fitted mapper", self.method, baselines.join(", ")),
-        }
+        let Self { classes, own_class, refine, learning_rate, .. } = *self;
+        let (method, towards) = (self.method.clone(), self.towards.clone());
+        ApplySettings { method, classes, own_class, towards, refine, learning_rate }
     }
 }

@@ -1,19 +1,17 @@
 //! `clue glam compare`: baselines, mappers and CLUE side by side.
 
-use super::cost::CostArgs;
-use crate::choice::one_of;
+use super::options::CostArgs;
 use crate::cmd::run::RunArgs;
+use crate::config::one_of;
+use crate::print::{json, print, write_files};
 use crate::progress::Bar;
-use crate::table::{json, table};
 use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::data::Target;
-use cluekit::explainer::{CompareSettings, ComparedMethod, Selection, Split};
-use cluekit::model::store::files::{create_folder, write_whole};
-use cluekit_report::{MethodValues, comparison};
+use cluekit::explainer::{CompareSettings, Comparison, Selection, Split};
+use cluekit::model::store::files::create_folder;
+use cluekit_report::{compared_picture, comparison_table};
 use serde::Serialize;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -63,15 +61,10 @@ pub struct CompareArgs {
 
 /// The document that `--json` prints.
 #[derive(Serialize)]
-struct Document {
+struct Document<'a> {
     uncertain_above: f32,
-    lambda_x: f32,
-    threshold: f32,
-    seed: Seed,
-    rows: Vec<ComparedMethod>,
-    /// Of H.
-    #[serde(skip)]
-    unit: String,
+    #[serde(flatten)]
+    compared: &'a Comparison,
 }
 
 /// Runs `clue glam compare`.
@@ -91,67 +84,12 @@ pub fn run(args: CompareArgs, quiet: bool) -> Result<ExitCode> {
     let compared = explainer
         .compare(&settings, &search, &inputs, &clock, &mut Bar::new(quiet))
         .context("comparing methods (where a saved mapper is at fault, --refit replaces it)")?;
-    let document = Document {
-        uncertain_above: args.uncertain_above,
-        lambda_x: compared.lambda_x,
-        threshold: compared.threshold,
-        seed,
-        rows: compared.rows,
-        unit: match &explainer.known_schema()?.target {
-            Target { task, unit, .. } if task.is_regression() => unit.clone().unwrap_or("unit of the target".into()),
-            _ => "nats".into(),
-        },
-    };
+    let text = || comparison_table(&compared.rows).text();
+    let document = Document { uncertain_above: args.uncertain_above, compared: &compared };
     if let Some(folder) = &args.out {
-        let write = |name: &str, bytes: &[u8]| {
-            write_whole(&folder.join(name), bytes).with_context(|| format!("writing results into {}", folder.display()))
-        };
-        write("compared.json", &json(&document)?)?;
-        write("compared.txt", document.text().as_bytes())?;
-        write("compared.svg", document.picture().as_bytes())?;
+        let picture = compared_picture(&compared.rows, &explainer.known_schema()?.target, compared.lambda_x);
+        let files = [("json", json(&document)?), ("txt", text().into()), ("svg", picture.into())];
+        write_files(folder, &files.map(|(end, bytes)| (format!("compared.{end}"), bytes)))?;
     }
-    let mut out = std::io::stdout().lock();
-    match args.json {
-        true => out.write_all(&json(&document)?)?,
-        false => out.write_all(document.text().as_bytes())?,
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-impl Document {
-    fn text(&self) -> String {
-        let reconstruction = self.rows.iter().find(|row| row.method == "reconstruction").map(|row| row.cost);
-        let row = |row: &ComparedMethod| {
-            let milliseconds = |seconds: f64| format!("{:.3}", 1000.0 * seconds);
-            vec![
-                row.method.clone(),
-                row.inputs.to_string(),
-                format!("{:.3}", row.uncertainty),
-                format!("{:.2}", row.distance),
-                format!("{:.3}", row.cost),
-                reconstruction.map_or(String::new(), |cost| format!("{:.3}", row.cost / cost)),
-                row.class_kept.map_or(String::new(), |kept| format!("{:.0}%", 100.0 * kept)),
-                format!("{:.0}%", 100.0 * row.certain),
-                milliseconds(row.seconds_each),
-                row.mapping_seconds_each.map_or(String::new(), milliseconds),
-            ]
-        };
-        let headings =
-            ["method", "inputs", "H", "d", "cost", "/ recon.", "class kept", "certain", "ms each", "mapping alone"];
-        table(&headings, &self.rows.iter().map(row).collect::<Vec<_>>())
-    }
-
-    fn picture(&self) -> String {
-        let methods: Vec<MethodValues> = self
-            .rows
-            .iter()
-            .map(|ComparedMethod { method, values: [uncertainty, distance, cost], .. }| MethodValues {
-                name: method,
-                uncertainty,
-                distance,
-                cost,
-            })
-            .collect();
-        comparison(&methods, &self.unit, self.lambda_x)
-    }
+    print(args.json, &document, text)
 }

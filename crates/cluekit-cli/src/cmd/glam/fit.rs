@@ -1,21 +1,18 @@
 //! `clue glam fit`: learns mappers and saves them in the run.
 
-use super::cost::CostArgs;
-use super::groups::GroupArgs;
-use crate::choice::one_of;
+use super::options::{CostArgs, GroupArgs};
 use crate::cmd::run::RunArgs;
-use crate::config;
+use crate::config::{self, one_of};
+use crate::print::print;
 use crate::progress::Bar;
-use crate::table::{json, table};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use cluekit::amortise::{LearnFrom, Mapper, MapperKind, MapperPlan, Mappers, NeuralPlan, Scheme};
-use cluekit::explainer::{BEST, Explainer, GroupSettings};
+use cluekit::amortise::{LearnFrom, MapperKind, MapperPlan, NeuralPlan};
+use cluekit::explainer::{GroupSettings, is_taken};
 use cluekit::model::store::mappers::MapperFolder;
 use cluekit::observer::Observer;
 use cluekit::{Error, Seed};
-use serde::Serialize;
-use std::io::Write;
+use cluekit_report::fitted_text;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -81,13 +78,13 @@ enum LearnFromArg {
 
 /// The names of what can be learned.
 fn learned() -> impl Iterator<Item = &'static str> {
-    MapperKind::ALL.into_iter().filter(|kind| !kind.is_baseline()).map(MapperKind::name)
+    MapperKind::ALL.into_iter().filter(|method| !method.is_baseline()).map(MapperKind::name)
 }
 
 /// Runs `clue glam fit`.
 pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
-    let kind = args.mapper;
-    let name = args.name.clone().unwrap_or_else(|| kind.name().into());
+    let method = args.mapper;
+    let name = args.name.clone().unwrap_or_else(|| method.name().into());
     MapperFolder::check_name(&name)?;
     if is_taken(&name) {
         bail!(Error::setting(
@@ -96,30 +93,16 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
         ));
     }
     let explainer = args.run.explainer()?;
-    let groups = args.groups.over(config::read::<GroupSettings>(args.config.as_deref())?);
-    let groups = match kind {
-        MapperKind::Neural if groups.pairs_are_default() => groups.paired(Scheme::AnyToClass),
-        _ => groups,
-    };
-    let (pairs, plan) = (explainer.pairs(&groups)?, args.plan(kind)?);
+    let groups = args.groups.over(config::read::<GroupSettings>(args.config.as_deref())?).for_mapper(method);
+    let (pairs, plan) = (explainer.pairs(&groups)?, args.plan(method)?);
     let search = explainer.judging(&args.cost.settings())?;
     let thresholds = groups.thresholds(search.threshold, search.accept_by);
     let mut bar = Bar::new(quiet);
-    let mappers = explainer.fit(&plan, &pairs, &search, thresholds, Seed(args.seed), &mut bar)?;
-    bar.finished(kind.name(), &format!("fitted for {}", groups_of(mappers.all.len())));
-    explainer.save(&mappers, &name)?;
-    let document = Document::new(&explainer, &name, &mappers)?;
-    let mut out = std::io::stdout().lock();
-    match args.json {
-        true => out.write_all(&json(&document)?)?,
-        false => out.write_all(document.text().as_bytes())?,
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Whether a name means something else to `clue glam apply`.
-fn is_taken(name: &str) -> bool {
-    name == BEST || name.parse::<MapperKind>().is_ok_and(MapperKind::is_baseline)
+    let fitted = explainer.fit(&plan, &pairs, &search, thresholds, Seed(args.seed), &mut bar)?;
+    bar.finished(method.name(), &format!("fitted for {}", groups_of(fitted.all.len())));
+    explainer.save(&fitted, &name)?;
+    let summary = explainer.summary(&fitted, &name)?;
+    print(args.json, &summary, || fitted_text(&summary))
 }
 
 fn groups_of(count: usize) -> String {
@@ -127,11 +110,11 @@ fn groups_of(count: usize) -> String {
 }
 
 impl FitArgs {
-    fn plan(&self, kind: MapperKind) -> Result<MapperPlan> {
-        if kind == MapperKind::Neural && (self.learn_from == LearnFromArg::Clues || self.lambda_theta.is_some()) {
+    fn plan(&self, method: MapperKind) -> Result<MapperPlan> {
+        if method == MapperKind::Neural && (self.learn_from == LearnFromArg::Clues || self.lambda_theta.is_some()) {
             bail!(Error::setting("mapper", "neural needs no CLUEs and has no lambda-theta; leave these options out"));
         }
-        if self.neural.is_some() && kind != MapperKind::Neural {
+        if self.neural.is_some() && method != MapperKind::Neural {
             bail!(Error::setting("neural", "is for --mapper neural; choose it, or leave the file out"));
         }
         if self.clues_lambda_x.is_some() && self.learn_from == LearnFromArg::Data {
@@ -142,7 +125,7 @@ impl FitArgs {
             LearnFromArg::Clues => LearnFrom::Clues(self.clues_lambda_x.unwrap_or(self.cost.lambda_x)),
         };
         let mut neural = NeuralPlan::default();
-        if kind == MapperKind::Neural {
+        if method == MapperKind::Neural {
             neural.lambda_x = self.cost.lambda_x;
         }
         if let Some(path) = &self.neural {
@@ -155,92 +138,7 @@ impl FitArgs {
             lambda_theta: self.lambda_theta,
             most_clusters: self.clusters,
             neural,
-            ..MapperPlan::new(kind, learn_from)
+            ..MapperPlan::new(method, learn_from)
         })
-    }
-}
-
-/// What was fitted.
-#[derive(Serialize)]
-pub struct Document {
-    name: String,
-    method: MapperKind,
-    learn_from: LearnFrom,
-    file: PathBuf,
-    groups: Vec<GroupRow>,
-}
-
-#[derive(Serialize)]
-struct GroupRow {
-    name: String,
-    uncertain: usize,
-    certain: usize,
-    uncertain_above: f32,
-    certain_below: f32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lambda_theta: Option<f32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    clusters: Option<usize>,
-    /// ‖θ‖₂, where there is one translation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    length: Option<f64>,
-    notes: Vec<String>,
-}
-
-impl Document {
-    fn new(explainer: &Explainer, name: &str, mappers: &Mappers) -> Result<Self> {
-        let classes = explainer.classes();
-        let length = |theta: &[f32]| theta.iter().map(|t| f64::from(*t).powi(2)).sum::<f64>().sqrt();
-        let row = |mapper: &Mapper| GroupRow {
-            name: mapper.pair.name(classes),
-            uncertain: mapper.uncertain,
-            certain: mapper.certain,
-            uncertain_above: mapper.uncertain_above,
-            certain_below: mapper.certain_below,
-            lambda_theta: mapper.lambda_theta,
-            clusters: mapper.map.clusters(),
-            length: mapper.map.translation().map(length),
-            notes: mapper.notes.clone(),
-        };
-        Ok(Self {
-            name: name.into(),
-            method: mappers.kind,
-            learn_from: mappers.fitted_under.learn_from,
-            file: explainer.opened()?.folder.mappers().path(name),
-            groups: mappers.all.iter().map(row).collect(),
-        })
-    }
-
-    fn text(&self) -> String {
-        let number =
-            |value: Option<f64>, digits: usize| value.map_or(String::new(), |value| format!("{value:.digits$}"));
-        let row = |group: &GroupRow| {
-            vec![
-                group.name.clone(),
-                group.uncertain.to_string(),
-                group.certain.to_string(),
-                format!("{:.3}", group.uncertain_above),
-                format!("{:.3}", group.certain_below),
-                group.lambda_theta.map_or(String::new(), |lambda| lambda.to_string()),
-                group.clusters.map_or(String::new(), |clusters| clusters.to_string()),
-                number(group.length, 2),
-            ]
-        };
-        let mut rows: Vec<Vec<String>> = self.groups.iter().map(row).collect();
-        let mut headings =
-            vec!["group", "uncertain", "certain", "above", "below", "lambda-theta", "clusters", "length"];
-        for column in (5..8).rev() {
-            if rows.iter().all(|row| row[column].is_empty()) {
-                headings.remove(column);
-                rows.iter_mut().for_each(|row| drop(row.remove(column)));
-            }
-        }
-        let mut text = table(&headings, &rows);
-        for group in &self.groups {
-            for note in &group.notes {
-                text += &format!("note on {}: {note}\n", group.name);
-            }
-        }
-        text + &format!("saved as {}\n", self.file.display())
     }
 }

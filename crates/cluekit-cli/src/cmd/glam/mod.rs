@@ -1,11 +1,10 @@
 //! `clue glam`: one learned change for a whole group of uncertain inputs.
 
-pub mod apply;
+mod apply;
 mod compare;
-pub mod cost;
 mod fit;
-pub mod groups;
-pub mod show;
+mod options;
+mod show;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};

@@ -1,25 +1,16 @@
 //! `clue glam show`: the global explanation for a person.
 
-use super::cost::CostArgs;
+use super::options::CostArgs;
 use crate::cmd::run::RunArgs;
-use crate::table::json;
-use anyhow::{Context, Result, bail};
+use crate::print::{json, print, write_files};
+use anyhow::Result;
 use clap::Args;
-use cluekit::amortise::{Encoded, Mapper, Mappers};
-use cluekit::data::Samples;
-use cluekit::explainer::{Explainer, GlobalExplanation, Split};
-use cluekit::measure::MeanInterval;
-use cluekit::model::store::files::{create_folder, write_whole};
-use cluekit::{Error, Seed};
-use cluekit_report::{group_picture, shift_table};
-use serde::Serialize;
-use std::fmt::Write as _;
-use std::io::Write;
+use cluekit::Seed;
+use cluekit::explainer::Split;
+use cluekit::model::store::files::create_folder;
+use cluekit_report::{global_text, group_picture};
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-/// Features listed for a translation.
-const MOST_FEATURES: usize = 12;
 
 /// Show what a fitted mapper changes, and how far that reaches on inputs it has never seen.
 #[derive(Args, Debug)]
@@ -51,98 +42,25 @@ pub struct ShowArgs {
     cost: CostArgs,
 }
 
-/// The document that `--json` prints.
-#[derive(Serialize)]
-struct Document {
-    method: String,
-    threshold: f32,
-    groups: Vec<GlobalExplanation>,
-}
-
 /// Runs `clue glam show`.
 pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
     let explainer = args.run.explainer()?;
-    let mappers = explainer.load(&args.method)?;
-    let chosen = args.chosen(&mappers, &explainer)?;
+    let fitted = explainer.load(&args.method)?;
+    let chosen = explainer.leading(&fitted, &args.method, args.class.as_deref())?;
     if let Some(folder) = &args.out {
         create_folder(folder)?;
     }
     let search = explainer.judging(&args.cost.settings())?;
-    let test = explainer.samples(Split::Test)?;
-    tracing::info!("predicting {} test rows …", test.len());
-    let says = explainer.predictions(Split::Test)?.to_vec();
-    let rows = Encoded::with_predictions(&explainer.unconstrained()?, Samples::clone(&test), says)?;
-    let explain =
-        |(_, mapper): &(usize, &Mapper)| explainer.global(mapper, &args.method, &rows, &search, Seed(args.seed));
-    let groups = chosen.iter().map(explain).collect::<Result<Vec<_>, _>>()?;
-    let document = Document { method: args.method.clone(), threshold: search.threshold, groups };
+    tracing::info!("predicting {} test rows …", explainer.samples(Split::Test)?.len());
+    let document = explainer.globals(&chosen, &args.method, &search, Seed(args.seed))?;
     if let Some(folder) = &args.out {
-        let write = |name: &str, bytes: &[u8]| write_whole(&folder.join(name), bytes);
-        write("global.json", &json(&document)?).context("writing the global explanation")?;
-        write("global.txt", document.text().as_bytes())?;
+        let text = global_text(&document).into_bytes();
+        let mut files = vec![("global.json".to_owned(), json(&document)?), ("global.txt".to_owned(), text)];
         for ((i, _), group) in chosen.iter().zip(&document.groups) {
-            if let Some((picture, _)) = group_picture(group, explainer.known_schema()?, "test") {
-                write(&format!("group-{i}.svg"), picture.as_bytes())?;
-            }
+            let picture = group_picture(group, explainer.known_schema()?, "test");
+            files.extend(picture.map(|(picture, _)| (format!("group-{i}.svg"), picture.into())));
         }
+        write_files(folder, &files)?;
     }
-    let mut out = std::io::stdout().lock();
-    match args.json {
-        true => out.write_all(&json(&document)?)?,
-        false => out.write_all(document.text().as_bytes())?,
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-impl ShowArgs {
-    /// The mappers that are wanted, with their places among all of them.
-    fn chosen<'a>(&self, mappers: &'a Mappers, explainer: &Explainer) -> Result<Vec<(usize, &'a Mapper)>> {
-        let all = mappers.all.iter().enumerate();
-        let Some(name) = &self.class else { return Ok(all.collect()) };
-        let class = Some(explainer.class_named(name)?);
-        let chosen: Vec<_> =
-            all.filter(|(_, Mapper { pair, .. })| pair.from.class == class || pair.to.class == class).collect();
-        if chosen.is_empty() {
-            bail!(Error::setting("class", format!("`{}` has no mapper from or to `{name}`", self.method)));
-        }
-        Ok(chosen)
-    }
-}
-
-impl Document {
-    fn text(&self) -> String {
-        let mut text = String::new();
-        for group in &self.groups {
-            let _ = writeln!(text, "{}", group.name);
-            let Some(reach) = &group.reach else {
-                let _ = writeln!(
-                    text,
-                    "  no test input of this group is more uncertain than {:.3}\n",
-                    group.uncertain_above
-                );
-                continue;
-            };
-            let percent =
-                |i: &MeanInterval| format!("{:.0}% ({:.0} to {:.0}%)", 100.0 * i.mean, 100.0 * i.low, 100.0 * i.high);
-            let number = |i: &MeanInterval| format!("{:.2} ({:.2} to {:.2})", i.mean, i.low, i.high);
-            let inputs = if reach.inputs == 1 { "input" } else { "inputs" };
-            let _ = writeln!(
-                text,
-                "  on {} held-out {inputs} with an uncertainty above {:.3}:",
-                reach.inputs, group.uncertain_above
-            );
-            let _ = writeln!(text, "  uncertainty {} before, {} after", number(&reach.before), number(&reach.after));
-            let _ = writeln!(text, "  {} become certain (below {})", percent(&reach.certain), self.threshold);
-            if let Some(kept) = &reach.class_kept {
-                let _ = writeln!(text, "  {} have the class that was asked for", percent(kept));
-            }
-            let _ = writeln!(text, "  distance {}", number(&reach.distance));
-            if !group.changes.is_empty() {
-                let _ = writeln!(text, "  what changes, on average:");
-                text += &shift_table(&group.changes, MOST_FEATURES);
-            }
-            text.push('\n');
-        }
-        text
-    }
+    print(args.json, &document, || global_text(&document))
 }

@@ -108,7 +108,8 @@ fn read_text_or_sheet(path: &Path, bytes: Vec<u8>) -> Result<RawTable> {
     }
     #[cfg(not(feature = "excel"))]
     if Format::of(&bytes) == Format::Workbook {
-        let problem = "is an Excel workbook, and this build reads none; switch on the feature `excel`, or save it as CSV";
+        let problem =
+            "is an Excel workbook, and this build reads none; switch on the feature `excel`, or save it as CSV";
         return Err(Error::file(path, problem));
     }
     let text = text::decode(path, bytes)?;

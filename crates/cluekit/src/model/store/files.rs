@@ -81,6 +81,26 @@ pub fn create_folder(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(Error::writing(path))
 }
 
+/// Creates the folder that a file is to lie in.
+pub fn create_parent(file: &Path) -> Result<()> {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => create_folder(folder),
+        _ => Ok(()),
+    }
+}
+
+/// The text of a file; nothing where it cannot be read.
+pub fn text_of(path: &Path) -> Option<String> {
+    fs::read_to_string(path).ok()
+}
+
+/// What a file or a folder is called; `.` and its like by what they stand for.
+pub fn last_name(path: &Path) -> String {
+    let whole = || path.canonicalize().ok();
+    let name = path.file_name().map(ToOwned::to_owned).or_else(|| whole()?.file_name().map(ToOwned::to_owned));
+    name.map_or("run".into(), |name| name.to_string_lossy().into_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,5 +174,16 @@ mod tests {
         remove_all(&mut BTreeSet::from([temporary]));
         assert_eq!(names(folder.path()), ["weights"]);
         assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+
+    #[test]
+    fn a_file_is_called_by_its_last_name_and_gets_the_folder_it_lies_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a/b/page.html");
+        assert_eq!(last_name(&file), "page.html");
+        create_parent(&file).unwrap();
+        assert!(file.parent().unwrap().is_dir() && !file.exists());
+        create_parent(Path::new("page.html")).unwrap();
+        assert_eq!(text_of(&file), None);
     }
 }

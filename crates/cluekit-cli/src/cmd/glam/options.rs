@@ -1,10 +1,12 @@
-//! Which groups a mapper leads from and to, as options.
+//! Which groups a mapper leads from and to, and what its counterfactuals cost, as options.
 
+use crate::config::lay_over;
 use clap::Args;
 use cluekit::amortise::{Limit, Scheme};
-use cluekit::explainer::GroupSettings;
+use cluekit::distance::Distance;
+use cluekit::explainer::{CostSettings, GroupSettings};
 
-/// The options.
+/// Which groups a mapper leads from and to.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Groups")]
 pub struct GroupArgs {
@@ -39,16 +41,35 @@ pub struct GroupArgs {
 
 impl GroupArgs {
     /// What the options say, over what a file says.
-    pub fn over(&self, file: GroupSettings) -> GroupSettings {
-        GroupSettings {
-            scheme: self.scheme.or(file.scheme),
-            from: self.from.clone().or(file.from),
-            to: self.to.clone().or(file.to),
-            by: self.by.clone().or(file.by),
-            condition: self.condition.clone().or(file.condition),
-            to_where: self.to_where.clone().or(file.to_where),
-            uncertain_above: self.uncertain_above.or(file.uncertain_above),
-            certain_below: self.certain_below.or(file.certain_below),
-        }
+    pub fn over(&self, mut settings: GroupSettings) -> GroupSettings {
+        lay_over!(self, settings: scheme, from, to, by, condition, to_where, uncertain_above, certain_below);
+        settings
+    }
+}
+
+/// What a counterfactual costs, and when it is accepted.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Cost")]
+pub struct CostArgs {
+    /// Weight of the distance to the input in the cost H + λ d.
+    #[arg(long, value_name = "V", default_value_t = 0.03, allow_hyphen_values = true)]
+    pub lambda_x: f32,
+    /// The distance between inputs: l1, l2, mahalanobis; for tables also mad and range.
+    #[arg(long, value_name = "NAME", default_value = "l1")]
+    pub distance: Distance,
+    /// A counterfactual is accepted below this uncertainty [default: that of the surest quarter of the training rows,
+    /// or a fifth of the greatest possible one if that is more].
+    #[arg(long, value_name = "H", allow_hyphen_values = true)]
+    pub threshold: Option<f32>,
+    /// Add to the input only what changes, instead of showing its reconstruction changed.
+    #[arg(long)]
+    pub anchored: bool,
+}
+
+impl CostArgs {
+    /// What the options say.
+    pub fn settings(&self) -> CostSettings {
+        let Self { lambda_x, distance, threshold, anchored } = *self;
+        CostSettings { lambda_x, distance, threshold, anchored }
     }
 }

@@ -1,0 +1,224 @@
+//! Results as tables of text: headings, and rows of cells.
+
+use cluekit::explainer::{ComparedMethod, Extremes, FitSummary, FittedGroup, Ranked, SweepRow};
+use cluekit::explanation::Label;
+use cluekit::measure::{Health, PredictorHealth};
+use cluekit::prediction::UncertaintyParts;
+use std::fmt::Write;
+
+/// Rows of cells under their headings; every row has as many cells as there are headings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextTable {
+    /// What the columns are called.
+    pub headings: Vec<&'static str>,
+    /// The cells, row after row.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl TextTable {
+    /// Rows under these headings.
+    pub fn new(headings: &[&'static str], rows: Vec<Vec<String>>) -> Self {
+        Self { headings: headings.to_vec(), rows }
+    }
+
+    /// The rows under their headings, columns aligned: numbers to the right and words to the left.
+    pub fn text(&self) -> String {
+        let Self { headings, rows } = self;
+        let width = |column: usize| {
+            let cells = rows.iter().map(|row| row[column].chars().count());
+            cells.chain([headings[column].chars().count()]).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+        let right: Vec<bool> =
+            (0..headings.len()).map(|column| rows.iter().all(|row| is_number(&row[column]))).collect();
+        let line = |cells: Vec<&str>| {
+            let mut line = String::new();
+            for (column, cell) in cells.iter().enumerate() {
+                let _ = match right[column] {
+                    true => write!(line, "{cell:>width$}  ", width = widths[column]),
+                    false => write!(line, "{cell:<width$}  ", width = widths[column]),
+                };
+            }
+            line.trim_end().to_owned() + "\n"
+        };
+        let mut text = line(headings.clone());
+        for row in rows {
+            text += &line(row.iter().map(String::as_str).collect());
+        }
+        text
+    }
+
+    /// The same without those of some columns in which no row has anything.
+    fn without_empty(mut self, columns: std::ops::Range<usize>) -> Self {
+        for column in columns.rev() {
+            if self.rows.iter().all(|row| row[column].is_empty()) {
+                self.headings.remove(column);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+            }
+        }
+        self
+    }
+}
+
+fn is_number(cell: &str) -> bool {
+    cell.is_empty() || cell.trim_end_matches('%').trim().parse::<f64>().is_ok()
+}
+
+/// The most uncertain inputs, with what is predicted for them.
+pub fn ranking_table(inputs: &[Ranked], classes: &[String]) -> TextTable {
+    let show = |label: Label| match label {
+        Label::Class(label) => classes.get(label).cloned().unwrap_or_else(|| label.to_string()),
+        Label::Value(value) => format!("{value:.4}"),
+    };
+    let most_likely = |input: &Ranked| {
+        let mut order: Vec<usize> = (0..input.probabilities.len()).collect();
+        order.sort_by(|&a, &b| input.probabilities[b].total_cmp(&input.probabilities[a]));
+        let parts = order.iter().take(3).map(|&c| format!("{} {:.0}%", classes[c], 100.0 * input.probabilities[c]));
+        parts.collect::<Vec<_>>().join(", ")
+    };
+    let row = |input: &Ranked| {
+        let UncertaintyParts { total, aleatoric, epistemic } = input.uncertainty;
+        let mut row = vec![input.index.to_string()];
+        row.extend([total, aleatoric, epistemic].map(|amount| format!("{amount:.3}")));
+        row.extend([show(input.label), input.target.map_or(String::new(), show), most_likely(input)]);
+        row
+    };
+    let headings = ["index", "total", "aleatoric", "epistemic", "predicted", "target", "most likely"];
+    TextTable::new(&headings, inputs.iter().map(row).collect())
+}
+
+/// The scores of both models on so many rows, with what they mean.
+pub fn health_table(health: &Health, rows: usize) -> TextTable {
+    let row = |name: &str, value: String, meaning: &str| vec![name.to_owned(), value, meaning.to_owned()];
+    let mut lines = vec![row("rows", rows.to_string(), "")];
+    match &health.predictor {
+        PredictorHealth::Classifier(health) => {
+            lines.push(row("error", format!("{:.4}", health.error), "share of wrong labels, lower is better"));
+            lines.push(row("nll", format!("{:.4}", health.nll), "nats, lower is better"));
+            lines.push(row("brier", format!("{:.4}", health.brier), "0 to 2, lower is better"));
+            lines.push(row(
+                "ece",
+                format!("{:.4}", health.ece),
+                "gap between confidence and accuracy, lower is better",
+            ));
+            let auroc = health.auroc_errors.map_or("–".into(), |auroc| format!("{auroc:.4}"));
+            lines.push(row("auroc of errors", auroc, "does uncertainty spot errors? 0.5 blind, 1 perfect"));
+            lines.push(row("posterior samples", health.samples.to_string(), ""));
+        }
+        PredictorHealth::Regressor(health) => {
+            lines.push(row("rmse", format!("{:.4}", health.rmse), "in the target's unit, lower is better"));
+            lines.push(row("nll", format!("{:.4}", health.nll), "nats, lower is better"));
+            for interval in &health.coverage {
+                let name = format!("{:.0}% interval", 100.0 * interval.nominal);
+                lines.push(row(&name, format!("{:.3}", interval.observed), "share of targets inside"));
+            }
+            lines.push(row("posterior samples", health.samples.to_string(), ""));
+        }
+    }
+    if let Some(health) = &health.generative {
+        if let Some(elbo) = health.elbo {
+            lines.push(row("elbo", format!("{elbo:.2}"), "nats a row, higher is better"));
+        }
+        lines.push(row("reconstruction", format!("{:.3}", health.reconstruction_l1), "ℓ₁ distance, lower is better"));
+        lines.push(row("latent dimensions", health.latent.to_string(), ""));
+    }
+    TextTable::new(&["measure", "value", "meaning"], lines)
+}
+
+/// What each radius of a sweep gave.
+pub fn sweep_table(sweep: &[SweepRow]) -> TextTable {
+    let three = |spread: Extremes| spread.three().map(|value| format!("{value:.3}"));
+    let row = |row: &SweepRow| {
+        let mut cells = vec![format!("{:.3}", row.delta)];
+        cells.extend(three(row.uncertainty));
+        cells.extend(three(row.distance));
+        cells.extend([format!("{:.3}", row.latent.mean), format!("{:.0}%", 100.0 * row.on_shell)]);
+        cells.extend([format!("{:.1}", row.labels), format!("{:.0}%", 100.0 * row.accepted)]);
+        cells
+    };
+    let headings =
+        ["delta", "H least", "H mean", "H most", "d least", "d mean", "d most", "rho", "shell", "labels", "accepted"];
+    TextTable::new(&headings, sweep.iter().map(row).collect())
+}
+
+/// Methods side by side, with their cost as a share of that of a mere reconstruction.
+pub fn comparison_table(methods: &[ComparedMethod]) -> TextTable {
+    let reconstruction = methods.iter().find(|row| row.method == "reconstruction").map(|row| row.cost);
+    let row = |row: &ComparedMethod| {
+        let milliseconds = |seconds: f64| format!("{:.3}", 1000.0 * seconds);
+        vec![
+            row.method.clone(),
+            row.inputs.to_string(),
+            format!("{:.3}", row.uncertainty),
+            format!("{:.2}", row.distance),
+            format!("{:.3}", row.cost),
+            reconstruction.map_or(String::new(), |cost| format!("{:.3}", row.cost / cost)),
+            row.class_kept.map_or(String::new(), |kept| format!("{:.0}%", 100.0 * kept)),
+            format!("{:.0}%", 100.0 * row.certain),
+            milliseconds(row.seconds_each),
+            row.mapping_seconds_each.map_or(String::new(), milliseconds),
+        ]
+    };
+    let headings =
+        ["method", "inputs", "H", "d", "cost", "/ recon.", "class kept", "certain", "ms each", "mapping alone"];
+    TextTable::new(&headings, methods.iter().map(row).collect())
+}
+
+/// What was fitted for each pair of groups; what no mapper of this kind has is left out.
+pub fn fitted_table(groups: &[FittedGroup]) -> TextTable {
+    let number = |value: Option<f64>, digits: usize| value.map_or(String::new(), |value| format!("{value:.digits$}"));
+    let row = |group: &FittedGroup| {
+        vec![
+            group.name.clone(),
+            group.uncertain.to_string(),
+            group.certain.to_string(),
+            format!("{:.3}", group.uncertain_above),
+            format!("{:.3}", group.certain_below),
+            group.lambda_theta.map_or(String::new(), |lambda| lambda.to_string()),
+            group.clusters.map_or(String::new(), |clusters| clusters.to_string()),
+            number(group.length, 2),
+        ]
+    };
+    let headings = ["group", "uncertain", "certain", "above", "below", "lambda-theta", "clusters", "length"];
+    TextTable::new(&headings, groups.iter().map(row).collect()).without_empty(5..8)
+}
+
+/// The same with the notes on groups, and where the mappers are kept.
+pub fn fitted_text(fitted: &FitSummary) -> String {
+    let mut text = fitted_table(&fitted.groups).text();
+    for group in &fitted.groups {
+        for note in &group.notes {
+            text += &format!("note on {}: {note}\n", group.name);
+        }
+    }
+    text + &format!("saved as {}\n", fitted.file.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_to_the_right_and_words_to_the_left() {
+        let rows = vec![vec!["a".into(), "1.5".into()], vec!["bcd".into(), "10.5".into()]];
+        assert_eq!(TextTable::new(&["name", "h"], rows).text(), "name     h\na      1.5\nbcd   10.5\n");
+    }
+
+    #[test]
+    fn a_column_in_which_no_row_has_anything_may_be_left_out() {
+        let group = |clusters| FittedGroup {
+            name: "4 → 4".into(),
+            uncertain: 12,
+            certain: 30,
+            uncertain_above: 0.5,
+            certain_below: 0.1,
+            lambda_theta: None,
+            clusters,
+            length: None,
+            notes: vec![],
+        };
+        let table = fitted_table(&[group(Some(2)), group(None)]);
+        assert_eq!(table.headings, ["group", "uncertain", "certain", "above", "below", "clusters"]);
+        assert_eq!(table.rows[1], ["4 → 4", "12", "30", "0.500", "0.100", ""]);
+    }
+}
