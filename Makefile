@@ -56,7 +56,7 @@ doc:
 
 # The licences alone need neither cargo-deny nor a network; the list of vulnerabilities is fetched.
 licences:
-	$(CARGO) test --workspace --test licences
+	$(CARGO) test --workspace --test commands licences::
 ifeq ($(DENY),yes)
 	$(CARGO) deny check licenses bans sources
 	@if $(CARGO) deny fetch db; then $(CARGO) deny --offline check advisories; \

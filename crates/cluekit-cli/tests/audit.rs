@@ -1,12 +1,8 @@
 //! `clue audit` and `clue report` as a user runs them, and their pages as a browser shows them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
-
-mod common;
-
+use crate::common::browser::check;
+use crate::common::{clue, fails, ok, small, train, write_bars, write_heat};
 use cluekit::testing::real_data;
-use common::browser::check;
-use common::{clue, fails, ok, small, train, write_bars, write_heat};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

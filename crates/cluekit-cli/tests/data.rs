@@ -1,10 +1,6 @@
 //! `clue data` as a user runs it: what is known, what is here, and how to get the rest.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
-
-mod common;
-
-use common::{clue, json, ok};
+use crate::common::{clue, json, ok};
 use std::fs;
 use std::path::Path;
 use std::process::Command;

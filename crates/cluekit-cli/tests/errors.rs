@@ -1,10 +1,6 @@
 //! Bad input ends in one clear error that names the file, line or field and the remedy; nothing else is damaged.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
-
-mod common;
-
-use common::{clue, fails, files_of, ok, small, train};
+use crate::common::{clue, fails, files_of, ok, small, train};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

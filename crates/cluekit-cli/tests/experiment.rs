@@ -1,11 +1,7 @@
 //! `clue experiment` as a user runs it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
-
-mod common;
-
+use crate::common::{clue, fails, json, ok};
 use cluekit::testing::real_data;
-use common::{clue, fails, json, ok};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -133,15 +129,15 @@ fn other_models_under_the_name_of_an_experiments_own_are_left_alone() {
     let Some(data) = data() else { return };
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("runs/quick-credit");
-    let small = common::small(&[]);
+    let small = crate::common::small(&[]);
     ok(clue().args(["train", "credit:600", "--out"]).arg(&run).args(small).arg("--data").arg(&data));
-    let before = common::files_of(&run);
+    let before = crate::common::files_of(&run);
     let (code, message) = fails(experiment(&folder, &["fig-8-weight-credit", "--quick"]).arg("--data").arg(&data));
     assert!(
         code == 1 && message.contains("holds other models than `credit`") && message.contains("--runs"),
         "{message}"
     );
-    assert_eq!(common::files_of(&run), before);
+    assert_eq!(crate::common::files_of(&run), before);
 }
 
 #[test]

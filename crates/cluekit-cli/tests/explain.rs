@@ -1,10 +1,6 @@
 //! `clue explain` as a user runs it, on two moons and on a small table.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
-
-mod common;
-
-use common::{clue, fails, files_of, ok, train};
+use crate::common::{clue, fails, files_of, ok, train};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,7 +25,7 @@ fn runs() -> &'static Runs {
         std::fs::write(&table, loans_table()).unwrap();
         let mut command = clue();
         command.args(["train", table.to_str().unwrap(), "--target", "default", "--out", loans.to_str().unwrap()]);
-        ok(command.args(common::small(&more)));
+        ok(command.args(crate::common::small(&more)));
         Runs { _place: place, moons, loans }
     })
 }

@@ -1,10 +1,6 @@
 //! `clue glam` as a user runs it, on two moons and on a small table.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
-
-mod common;
-
-use common::{clue, fails, files_of, json, ok, small, train, write_bars, write_heat};
+use crate::common::{clue, fails, files_of, json, ok, small, train, write_bars, write_heat};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -526,10 +522,10 @@ fn what_cannot_be_done_ends_in_one_clear_line() {
         ("fit", &["--name", "best"], 2, "`best` is what a method of `clue glam apply` is called; choose another"),
         ("fit", &["--name", "input-nn"], 2, "`input-nn` is what a method of `clue glam apply` is called"),
         ("fit", &["--mapper", "neural", "--from", "upper"], 2, "leave out --from, --where, --by"),
-        ("fit", &["--mapper", "neural", "--lambda-theta", "1"], 2, "leave these options out"),
-        ("fit", &["--neural", "absent.toml"], 2, "is for --mapper neural"),
+        ("fit", &["--mapper", "neural", "--lambda-theta", "1"], 2, "leave these settings out"),
+        ("fit", &["--neural", "/dev/null"], 2, "setting `neural`: is for the mapper `neural`"),
         ("fit", &["--mapper", "neural", "--neural", "absent.toml"], 1, "cannot read absent.toml"),
-        ("fit", &["--clues-lambda-x", "0"], 2, "is for --learn-from clues"),
+        ("fit", &["--clues-lambda-x", "0"], 2, "setting `clues_lambda_x`: is for learning from `clues`"),
         ("apply", &[], 1, "glam.safetensors: is not there (none is); fit one with `clue glam fit`"),
         ("apply", &["--method", "glum"], 1, "glum.safetensors: is not there"),
         ("apply", &["--classes", "0"], 2, "setting `classes`: is 0; try at least the most probable one"),

@@ -1,10 +1,6 @@
 //! What the commands print is what the published JSON Schemas say.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
-
-mod common;
-
-use common::{clue, ok, train};
+use crate::common::{clue, ok, train};
 use std::path::Path;
 
 /// Whether a document is valid under a published schema.

@@ -1,11 +1,7 @@
 //! A command that is told to stop ends within a step, says so in one line, and leaves nothing half-written.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 #![allow(clippy::print_stderr, reason = "it says how often it stopped what, and how fast")]
 
-mod common;
-
-use common::{clue, files_of, ok, train};
+use crate::common::{clue, files_of, ok, train};
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};

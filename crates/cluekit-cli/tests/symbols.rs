@@ -1,10 +1,6 @@
 //! Symbols end to end: made, trained on, explained; and what is said when that cannot be done.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
-
-mod common;
-
-use common::{clue, fails, files_of, interrupted, json, ok};
+use crate::common::{clue, fails, files_of, interrupted, json, ok};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

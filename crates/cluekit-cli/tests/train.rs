@@ -1,10 +1,6 @@
 //! `clue train`, `rank` and `measure` end to end: what they promise about bytes, threads, interruption and output.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
-
-mod common;
-
-use common::{clue, files_of, interrupted, json, ok, small, train, write_bars, write_heat};
+use crate::common::{clue, files_of, interrupted, json, ok, small, train, write_bars, write_heat};
 use std::path::Path;
 
 #[test]
@@ -187,5 +183,5 @@ fn the_demo_explains_with_every_method_and_writes_its_page() {
         assert!(page.contains(&format!("<h3>{method}</h3>")), "{method}");
     }
     assert!(page.matches("svg+xml").count() >= 3 * 3, "a picture of each letter by each search");
-    common::browser::check(&path, 8);
+    crate::common::browser::check(&path, 8);
 }

@@ -27,7 +27,7 @@ pub enum LearnFrom {
 #[serde(default, deny_unknown_fields)]
 pub struct MapperPlan {
     /// The kind of mapper.
-    #[serde(rename = "method")]
+    #[serde(rename = "mapper")]
     pub kind: MapperKind,
     /// Where translations and affine maps get their certain examples from.
     pub learn_from: LearnFrom,
@@ -38,6 +38,7 @@ pub struct MapperPlan {
     /// The learning rate of Adam on Eq. 2; it falls to 0.
     pub learning_rate: f64,
     /// How many clusters a group has at the most, for `clusters`; how many is chosen on validation rows.
+    #[serde(rename = "clusters")]
     pub most_clusters: usize,
     /// Settings of the network, for `neural`.
     #[serde(deserialize_with = "over_the_usual")]
@@ -124,7 +125,7 @@ mod tests {
     #[test]
     fn what_a_plan_leaves_out_is_as_usual() {
         assert_eq!(toml::from_str::<MapperPlan>("").unwrap(), MapperPlan::default());
-        let plan: MapperPlan = toml::from_str("method = \"neural\"\nneural.width = 7\nneural.fit.epochs = 2").unwrap();
+        let plan: MapperPlan = toml::from_str("mapper = \"neural\"\nneural.width = 7\nneural.fit.epochs = 2").unwrap();
         let mut expected = MapperPlan::new(MapperKind::Neural, LearnFrom::Data);
         (expected.neural.width, expected.neural.fit.epochs) = (7, 2);
         assert_eq!(plan, expected);

@@ -9,7 +9,7 @@ use crate::progress::Bar;
 use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::explainer::{ApplySettings, Explainer, ExplanationSet, GroupSettings, named_method, trade_off_note};
+use cluekit::explainer::{ApplySettings, Explainer, ExplanationSet, named_method, trade_off_note};
 use cluekit::explanation::Explanation;
 use cluekit::observer::Observer;
 use std::process::ExitCode;
@@ -73,11 +73,11 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     search.validate()?;
     args.results.open()?;
     let (mut bar, seed) = (Bar::new(quiet), Seed(args.results.seed));
-    let groups = args.groups.over(GroupSettings::default());
+    let groups = args.groups.settings();
     let mappers = explainer
         .mappers(&args.method, &groups, &judging, seed, &mut bar)
         .with_context(|| named_method(&args.method))?;
-    for note in mappers.iter().filter_map(|(name, fitted)| trade_off_note(name, fitted, args.cost.lambda_x)) {
+    for note in mappers.iter().filter_map(|(name, fitted)| trade_off_note(name, fitted, judging.objective.input.0)) {
         tracing::info!("{note}");
     }
     let inputs = args.inputs.choose(&explainer, &args.run.place.directory(), search.accept_by)?;

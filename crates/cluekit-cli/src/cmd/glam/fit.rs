@@ -2,13 +2,13 @@
 
 use super::options::{CostArgs, GroupArgs};
 use crate::cmd::run::RunArgs;
-use crate::config::{self, one_of};
+use crate::config::{self, lay_over, one_of};
 use crate::print::print;
 use crate::progress::Bar;
-use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
-use cluekit::amortise::{LearnFrom, MapperKind, MapperPlan, NeuralPlan};
-use cluekit::explainer::{GroupSettings, is_taken};
+use anyhow::{Result, bail};
+use clap::Args;
+use cluekit::amortise::MapperKind;
+use cluekit::explainer::{ExampleSource, FitSettings, is_taken};
 use cluekit::model::store::mappers::MapperFolder;
 use cluekit::observer::Observer;
 use cluekit::{Error, Seed};
@@ -34,25 +34,26 @@ Mappers:
 pub struct FitArgs {
     #[command(flatten)]
     run: RunArgs,
-    /// What to learn.
-    #[arg(long, default_value_t = MapperKind::Glam, value_parser = one_of::<MapperKind>(learned()))]
-    mapper: MapperKind,
-    /// Where certain examples come from: training rows (GLAM 1), or the CLUEs of uncertain ones (GLAM 2 and 3).
-    #[arg(long, value_enum, default_value = "data")]
-    learn_from: LearnFromArg,
+    /// What to learn [default: glam].
+    #[arg(long, value_parser = one_of::<MapperKind>(learned()))]
+    mapper: Option<MapperKind>,
+    /// Where certain examples come from: training rows (GLAM 1), or the CLUEs of uncertain ones (GLAM 2 and 3)
+    /// [default: data].
+    #[arg(long, value_parser = one_of::<ExampleSource>(ExampleSource::ALL.map(ExampleSource::name)))]
+    learn_from: Option<ExampleSource>,
     /// Weight of the distance in the search of those CLUEs: 0 for GLAM 2 [default: that of --lambda-x, GLAM 3].
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     clues_lambda_x: Option<f32>,
     /// Weight of the translation's own size in Eq. 2 [default: the best of several on validation rows].
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     lambda_theta: Option<f32>,
-    /// Clusters at the most.
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    clusters: usize,
+    /// Clusters at the most [default: 5].
+    #[arg(long, value_name = "N")]
+    clusters: Option<usize>,
     /// A TOML file with settings of the neural mapper, such as `width = 400`.
     #[arg(long, value_name = "FILE")]
     neural: Option<PathBuf>,
-    /// The groups as TOML, with the names of the options and _ instead of -; options win over it.
+    /// All of these settings as TOML, with the names of the options and _ instead of -; options win over it.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// What the mapper is called in the run [default: its kind].
@@ -70,12 +71,6 @@ pub struct FitArgs {
     cost: CostArgs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LearnFromArg {
-    Data,
-    Clues,
-}
-
 /// The names of what can be learned.
 fn learned() -> impl Iterator<Item = &'static str> {
     MapperKind::ALL.into_iter().filter(|method| !method.is_baseline()).map(MapperKind::name)
@@ -83,8 +78,9 @@ fn learned() -> impl Iterator<Item = &'static str> {
 
 /// Runs `clue glam fit`.
 pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
-    let method = args.mapper;
-    let name = args.name.clone().unwrap_or_else(|| method.name().into());
+    let settings = args.settings()?;
+    let (groups, plan) = (settings.groups(), settings.plan()?);
+    let name = args.name.clone().unwrap_or_else(|| plan.kind.name().into());
     MapperFolder::check_name(&name)?;
     if is_taken(&name) {
         bail!(Error::setting(
@@ -93,13 +89,12 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
         ));
     }
     let explainer = args.run.explainer()?;
-    let groups = args.groups.over(config::read::<GroupSettings>(args.config.as_deref())?).for_mapper(method);
-    let (pairs, plan) = (explainer.pairs(&groups)?, args.plan(method)?);
-    let search = explainer.judging(&args.cost.settings())?;
+    let pairs = explainer.pairs(&groups)?;
+    let search = explainer.judging(&settings.cost())?;
     let thresholds = groups.thresholds(search.threshold, search.accept_by);
     let mut bar = Bar::new(quiet);
     let fitted = explainer.fit(&plan, &pairs, &search, thresholds, Seed(args.seed), &mut bar)?;
-    bar.finished(method.name(), &format!("fitted for {}", groups_of(fitted.all.len())));
+    bar.finished(plan.kind.name(), &format!("fitted for {}", groups_of(fitted.all.len())));
     explainer.save(&fitted, &name)?;
     let summary = explainer.summary(&fitted, &name)?;
     print(args.json, &summary, || fitted_text(&summary))
@@ -110,35 +105,13 @@ fn groups_of(count: usize) -> String {
 }
 
 impl FitArgs {
-    fn plan(&self, method: MapperKind) -> Result<MapperPlan> {
-        if method == MapperKind::Neural && (self.learn_from == LearnFromArg::Clues || self.lambda_theta.is_some()) {
-            bail!(Error::setting("mapper", "neural needs no CLUEs and has no lambda-theta; leave these options out"));
-        }
-        if self.neural.is_some() && method != MapperKind::Neural {
-            bail!(Error::setting("neural", "is for --mapper neural; choose it, or leave the file out"));
-        }
-        if self.clues_lambda_x.is_some() && self.learn_from == LearnFromArg::Data {
-            bail!(Error::setting("clues-lambda-x", "is for --learn-from clues; choose it, or leave this out"));
-        }
-        let learn_from = match self.learn_from {
-            LearnFromArg::Data => LearnFrom::Data,
-            LearnFromArg::Clues => LearnFrom::Clues(self.clues_lambda_x.unwrap_or(self.cost.lambda_x)),
-        };
-        let mut neural = NeuralPlan::default();
-        if method == MapperKind::Neural {
-            neural.lambda_x = self.cost.lambda_x;
-        }
+    /// What the options say, over what the file says.
+    fn settings(&self) -> Result<FitSettings> {
+        let mut settings: FitSettings = config::read(self.config.as_deref())?;
+        lay_over!(self, settings: mapper, learn_from, clues_lambda_x, lambda_theta, clusters);
         if let Some(path) = &self.neural {
-            let reading = || format!("reading {}", path.display());
-            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-            let settings = text.parse::<toml::Table>().map_err(|problem| Error::setting("neural", problem.to_string()));
-            neural = neural.with(&settings.with_context(reading)?).with_context(reading)?;
+            settings.neural = Some(config::read(Some(path))?);
         }
-        Ok(MapperPlan {
-            lambda_theta: self.lambda_theta,
-            most_clusters: self.clusters,
-            neural,
-            ..MapperPlan::new(method, learn_from)
-        })
+        Ok(self.cost.over(self.groups.over(settings)))
     }
 }

@@ -4,7 +4,7 @@ use crate::config::lay_over;
 use clap::Args;
 use cluekit::amortise::{Limit, Scheme};
 use cluekit::distance::Distance;
-use cluekit::explainer::{CostSettings, GroupSettings};
+use cluekit::explainer::{CostSettings, FitSettings, GroupSettings};
 
 /// Which groups a mapper leads from and to.
 #[derive(Args, Debug)]
@@ -40,8 +40,13 @@ pub struct GroupArgs {
 }
 
 impl GroupArgs {
+    /// What the options say.
+    pub fn settings(&self) -> GroupSettings {
+        self.over(FitSettings::default()).groups()
+    }
+
     /// What the options say, over what a file says.
-    pub fn over(&self, mut settings: GroupSettings) -> GroupSettings {
+    pub fn over(&self, mut settings: FitSettings) -> FitSettings {
         lay_over!(self, settings: scheme, from, to, by, condition, to_where, uncertain_above, certain_below);
         settings
     }
@@ -51,12 +56,12 @@ impl GroupArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Cost")]
 pub struct CostArgs {
-    /// Weight of the distance to the input in the cost H + λ d.
-    #[arg(long, value_name = "V", default_value_t = 0.03, allow_hyphen_values = true)]
-    pub lambda_x: f32,
-    /// The distance between inputs: l1, l2, mahalanobis; for tables also mad and range.
-    #[arg(long, value_name = "NAME", default_value = "l1")]
-    pub distance: Distance,
+    /// Weight of the distance to the input in the cost H + λ d [default: 0.03].
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    pub lambda_x: Option<f32>,
+    /// The distance between inputs: l1, l2, mahalanobis; for tables also mad and range [default: l1].
+    #[arg(long, value_name = "NAME")]
+    pub distance: Option<Distance>,
     /// A counterfactual is accepted below this uncertainty [default: that of the surest quarter of the training rows,
     /// or a fifth of the greatest possible one if that is more].
     #[arg(long, value_name = "H", allow_hyphen_values = true)]
@@ -69,7 +74,13 @@ pub struct CostArgs {
 impl CostArgs {
     /// What the options say.
     pub fn settings(&self) -> CostSettings {
-        let Self { lambda_x, distance, threshold, anchored } = *self;
-        CostSettings { lambda_x, distance, threshold, anchored }
+        self.over(FitSettings::default()).cost()
+    }
+
+    /// What the options say, over what a file says.
+    pub fn over(&self, mut settings: FitSettings) -> FitSettings {
+        lay_over!(self, settings: lambda_x, distance, threshold);
+        settings.anchored = if self.anchored { Some(true) } else { settings.anchored };
+        settings
     }
 }

@@ -1,0 +1,16 @@
+//! All tests that run `clue` as a user does, in one program, which is built and linked once.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
+
+mod audit;
+mod common;
+mod data;
+mod errors;
+mod experiment;
+mod explain;
+mod glam;
+mod licences;
+mod schemas;
+#[cfg(unix)]
+mod stopping;
+mod symbols;
+mod train;
