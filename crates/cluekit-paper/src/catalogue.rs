@@ -94,7 +94,7 @@ pub fn list_of_all(quick: bool) -> Result<TextTable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Record;
+    use crate::ExperimentRecord;
 
     #[test]
     fn every_experiment_can_be_read_and_every_file_is_an_experiment() {
@@ -126,7 +126,7 @@ mod tests {
     fn settings_are_written_as_in_the_records_that_there_are() {
         for name in NAMES {
             let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results")).join(name);
-            let Some(record) = Record::read(&folder).unwrap() else { panic!("{name} has no record") };
+            let Some(record) = ExperimentRecord::read(&folder).unwrap() else { panic!("{name} has no record") };
             let written = std::fs::read_to_string(folder.join("result.json")).unwrap();
             let study = serde_json::to_string(&record.spec.study).unwrap();
             assert!(written.contains(&format!("\"study\":{study}")), "{name} is written otherwise: {study}");

@@ -143,13 +143,13 @@ impl<'a> Laboratory<'a> {
     }
 
     /// Carries out an experiment.
-    pub fn run(&mut self, spec: &Spec) -> Result<super::Finding> {
+    pub fn run(&mut self, spec: &Spec) -> Result<super::StudyResult> {
         self.used.clear();
         let finding = spec.study.run(self)?;
         let hashes = |name: &String| {
             (name.clone(), self.stages[name].explainer.run().map_or_else(Default::default, |run| run.hashes.clone()))
         };
-        Ok(super::Finding { models: self.used.iter().map(hashes).collect(), ..finding })
+        Ok(super::StudyResult { models: self.used.iter().map(hashes).collect(), ..finding })
     }
 
     /// Where data lie.

@@ -12,7 +12,6 @@
 mod catalogue;
 mod curves;
 pub mod demo;
-mod finding;
 mod laboratory;
 mod models;
 mod record;
@@ -21,11 +20,12 @@ mod series;
 mod spec;
 mod statistics;
 mod study;
+mod study_result;
 
 pub use catalogue::{NAMES, built_in, list_of_all};
-pub use finding::{Cell, Check, Finding, Models, Table, Verdict};
 pub use laboratory::{Laboratory, Place, Stage};
-pub use record::Record;
+pub use record::ExperimentRecord;
 pub use results::results_page;
 pub use series::{Pace, ResultsFolder, UnderWay, asked_for};
 pub use spec::Spec;
+pub use study_result::{Cell, Check, ModelHashes, StudyResult, Table, Verdict};

@@ -1,6 +1,6 @@
 //! The models that experiments are carried out with: trained once, kept in run folders, continued if they were broken off.
 
-use super::finding::Models;
+use super::study_result::ModelHashes;
 use cluekit::data::{self, DataDir, Request};
 use cluekit::error::{Error, Remedy, Result};
 use cluekit::explainer::Explainer;
@@ -80,7 +80,7 @@ impl Place {
 
     /// Whether these models, by the hashes of their files, are those that `run.toml` says lie here; what does not lie
     /// here could be.
-    pub fn has(&self, models: &Models) -> bool {
+    pub fn has(&self, models: &ModelHashes) -> bool {
         let same = |(name, hashes): (&String, &BTreeMap<String, String>)| {
             let folder = RunFolder::at(self.folder(name));
             let lie_here =

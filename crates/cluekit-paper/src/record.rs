@@ -1,7 +1,7 @@
 //! What remains of an experiment: `result.json`, a CSV for each table, an SVG for each picture.
 
-use super::finding::{Check, Finding, Models, Table, Verdict};
 use super::spec::Spec;
+use super::study_result::{Check, ModelHashes, StudyResult, Table, Verdict};
 use cluekit::error::{Error, Result};
 use cluekit::model::store::files::{create_folder, write_whole};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ const REVISION: u32 = 2;
 
 /// A finished experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ExperimentRecord {
     /// Its name, that of its folder too.
     pub name: String,
     /// The version of cluekit that it was carried out with.
@@ -33,7 +33,7 @@ pub struct Record {
     /// Where randomness came from.
     pub seeds: Vec<u64>,
     /// The models, with the hashes of their files.
-    pub models: Models,
+    pub models: ModelHashes,
     /// How long it took, models that had to be trained first included.
     pub seconds: f64,
     /// The names of the pictures.
@@ -42,9 +42,16 @@ pub struct Record {
     pub tables: Vec<Table>,
 }
 
-impl Record {
+impl ExperimentRecord {
     /// Writes what was found into `folder`, the record itself last.
-    pub fn write(name: &str, spec: &Spec, quick: bool, finding: &Finding, seconds: f64, folder: &Path) -> Result<Self> {
+    pub fn write(
+        name: &str,
+        spec: &Spec,
+        quick: bool,
+        finding: &StudyResult,
+        seconds: f64,
+        folder: &Path,
+    ) -> Result<Self> {
         create_folder(folder)?;
         for table in &finding.tables {
             write_whole(&folder.join(format!("{}.csv", table.name)), &table.csv()?)?;
@@ -118,26 +125,26 @@ mod tests {
     #[test]
     fn a_record_is_read_as_it_was_written_and_answers_only_its_own_question() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Record::read(folder.path()).unwrap(), None);
+        assert_eq!(ExperimentRecord::read(folder.path()).unwrap(), None);
         let spec = built_in("a-datasets", false).unwrap();
         let mut table = Table::new("rows", &["name", "count"]);
         table.push(vec!["mnist".into(), 60_000.into()]);
-        let finding = Finding { seeds: vec![0], ..Finding::default() }
+        let finding = StudyResult { seeds: vec![0], ..StudyResult::default() }
             .table(table)
             .picture("figure", "<svg/>".into())
             .check(Check::that("so", true, "1"));
-        let record = Record::write("a-datasets", &spec, false, &finding, 1.5, folder.path()).unwrap();
-        assert_eq!(Record::read(folder.path()).unwrap(), Some(record.clone()));
+        let record = ExperimentRecord::write("a-datasets", &spec, false, &finding, 1.5, folder.path()).unwrap();
+        assert_eq!(ExperimentRecord::read(folder.path()).unwrap(), Some(record.clone()));
         assert_eq!(std::fs::read_to_string(folder.path().join("rows.csv")).unwrap(), "name,count\nmnist,60000\n");
         assert!(record.answers(&spec, false) && !record.answers(&spec, true));
         assert!(!record.answers(&built_in("b-shell", false).unwrap(), false));
-        assert!(!Record { revision: REVISION - 1, ..record.clone() }.answers(&spec, false));
+        assert!(!ExperimentRecord { revision: REVISION - 1, ..record.clone() }.answers(&spec, false));
         let said_otherwise = Spec { title: "Other words".into(), ..spec.clone() };
         let worded = record.clone().worded(&said_otherwise, folder.path()).unwrap();
         assert!(worded.answers(&spec, false) && worded.seconds == record.seconds);
-        assert_eq!(Record::read(folder.path()).unwrap(), Some(worded));
+        assert_eq!(ExperimentRecord::read(folder.path()).unwrap(), Some(worded));
         std::fs::write(folder.path().join("result.json"), "{").unwrap();
-        let error = Record::read(folder.path()).unwrap_err().to_string();
+        let error = ExperimentRecord::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("remove it to repeat the experiment"), "{error}");
     }
 }

@@ -1,11 +1,11 @@
 //! `RESULTS.md`: what the paper claims, what we measured, and whether the claim held, on one page.
 
-use super::finding::Verdict;
-use super::record::Record;
+use super::record::ExperimentRecord;
+use super::study_result::Verdict;
 use std::fmt::Write;
 
 /// The page for these records, in their order; `pictures` is the path from the page to their folders.
-pub fn results_page(records: &[Record], pictures: Option<&str>) -> String {
+pub fn results_page(records: &[ExperimentRecord], pictures: Option<&str>) -> String {
     let mut page = String::from("# Results\n\n");
     let count = |verdict: Verdict| records.iter().filter(|record| record.verdict == verdict).count();
     let minutes = records.iter().map(|record| record.seconds).sum::<f64>() / 60.0;
@@ -40,8 +40,8 @@ pub fn results_page(records: &[Record], pictures: Option<&str>) -> String {
     page
 }
 
-fn chapter(page: &mut String, record: &Record, pictures: Option<&str>) {
-    let Record { name, spec, verdict, checks, .. } = record;
+fn chapter(page: &mut String, record: &ExperimentRecord, pictures: Option<&str>) {
+    let ExperimentRecord { name, spec, verdict, checks, .. } = record;
     let _ = writeln!(page, "\n<a id=\"{name}\"></a>\n## {}\n\n`clue experiment {name}` · {}\n", spec.title, spec.paper);
     let _ = writeln!(page, "**Claim.** {}\n\n**Verdict: {verdict}.**\n", spec.claim);
     page.push_str("| what should be so | what was measured | |\n|---|---|---|\n");
@@ -72,8 +72,8 @@ mod tests {
     use super::*;
     use crate::{Check, built_in};
 
-    fn record(verdict: Verdict) -> Record {
-        Record {
+    fn record(verdict: Verdict) -> ExperimentRecord {
+        ExperimentRecord {
             name: "a-datasets".into(),
             version: "0".into(),
             revision: 0,

@@ -2,7 +2,7 @@
 
 use super::catalogue::{NAMES, built_in};
 use super::laboratory::{Laboratory, Place};
-use super::record::Record;
+use super::record::ExperimentRecord;
 use super::results::results_page;
 use super::spec::Spec;
 use cluekit::error::{Error, Result};
@@ -70,23 +70,23 @@ pub struct ResultsFolder {
 
 impl ResultsFolder {
     /// The record of an experiment that carrying it out now would give again, in the words that `spec` has now.
-    pub fn done(&self, name: &str, spec: &Spec) -> Result<Option<Record>> {
+    pub fn done(&self, name: &str, spec: &Spec) -> Result<Option<ExperimentRecord>> {
         let folder = self.path.join(name);
-        let done = Record::read(&folder)?.filter(|record| self.answers(record, spec));
+        let done = ExperimentRecord::read(&folder)?.filter(|record| self.answers(record, spec));
         done.map(|record| record.worded(spec, &folder)).transpose()
     }
 
     /// Carries out one experiment and writes what it found.
-    pub fn carry_out(&self, laboratory: &mut Laboratory, name: &str, spec: &Spec) -> Result<Record> {
+    pub fn carry_out(&self, laboratory: &mut Laboratory, name: &str, spec: &Spec) -> Result<ExperimentRecord> {
         let begun = Instant::now();
         let finding = laboratory.run(spec)?;
         laboratory.observer().finished(name, &finding.verdict().to_string());
         let seconds = begun.elapsed().as_secs_f64();
-        Record::write(name, spec, self.place.quick, &finding, seconds, &self.path.join(name))
+        ExperimentRecord::write(name, spec, self.place.quick, &finding, seconds, &self.path.join(name))
     }
 
     /// Whether a record is what carrying out `spec` now would give.
-    fn answers(&self, record: &Record, spec: &Spec) -> bool {
+    fn answers(&self, record: &ExperimentRecord, spec: &Spec) -> bool {
         record.answers(spec, self.place.quick) && self.place.has(&record.models)
     }
 
@@ -99,10 +99,10 @@ impl ResultsFolder {
     }
 
     /// The results that belong on one page: of these models, of this version, all quick or none; and the others.
-    fn shown(&self, asked: &[(String, Spec)], failed: &[&str]) -> Result<(Vec<Record>, Vec<String>)> {
+    fn shown(&self, asked: &[(String, Spec)], failed: &[&str]) -> Result<(Vec<ExperimentRecord>, Vec<String>)> {
         let (mut shown, mut others) = (Vec::new(), Vec::new());
         for name in self.names()? {
-            let Some(record) = Record::read(&self.path.join(&name))? else { continue };
+            let Some(record) = ExperimentRecord::read(&self.path.join(&name))? else { continue };
             let asked = asked.iter().find(|(asked, _)| *asked == name).map(|(_, spec)| spec.clone());
             // What is neither asked for nor the paper's can only be asked for as it was.
             let spec = match asked {

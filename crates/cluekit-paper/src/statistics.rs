@@ -1,6 +1,6 @@
 //! What many clues of many inputs say in one number.
 
-use super::finding::{Check, Verdict};
+use super::study_result::{Check, Verdict};
 use cluekit::explanation::{Clue, Explanation, Label};
 use std::collections::BTreeMap;
 

@@ -2,9 +2,9 @@
 
 use super::glam::class_of;
 use super::plane::{View, dots, ground, panel, point};
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::{figure, mean, percent};
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::amortise::{Encoded, Fit, LearnFrom, MapperKind, MapperPlan, Pair};
 use cluekit::error::Result;
 use cluekit::explanation::{Clue, Label};
@@ -36,7 +36,7 @@ struct Outcome {
 }
 
 impl Baselines2d {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let class = class_of(&stage, &self.class)?;
         let rows: Vec<usize> =
@@ -106,7 +106,7 @@ impl Baselines2d {
                 "uncertain test points",
             )));
         }
-        Ok(Finding { seeds: vec![0], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![0], ..StudyResult::default() }
             .checks(checks(&self.class, &outcomes[0], &outcomes[1..]))
             .table(table)
             .picture("figure", Grid::new(format!("Baselines for uncertain {}s", self.class), 2, panels).to_svg()))

@@ -2,9 +2,9 @@
 
 use super::settings::{settings, usual_lambda};
 use crate::curves::{Curve, panel};
-use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::figure;
+use crate::study_result::{Check, StudyResult, Table};
 use cluekit::error::Result;
 use cluekit::explanation::{Clue, Label};
 use cluekit::search::{InitScheme, Starts};
@@ -50,7 +50,7 @@ impl Descent {
 }
 
 impl ClassCosts {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let search = delta_clue(self.delta, self.count, self.lambda_x, self.steps)?;
         let found = lab.explain(&stage, &search, stage.top(self.inputs), Seed(self.seed))?;
@@ -88,7 +88,7 @@ impl ClassCosts {
             .filter(found_so)
             .map(|class| stage.classes()[class].as_str())
             .collect();
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks(&classes, clues.len(), &missed, stage.classes()))
             .table(table)
             .picture("figure", picture.to_svg()))
@@ -128,14 +128,14 @@ fn checks(classes: &[Descent], clues: usize, missed: &[&str], names: &[String]) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict::{DidNotHold, Held};
+    use crate::study_result::Verdict::{DidNotHold, Held};
 
     /// A class with its least costs after two and after four clues.
     fn class(class: usize, found: usize, [half, last]: [f64; 2]) -> Descent {
         Descent { class, found, least: vec![half, half, last, last] }
     }
 
-    fn judged(classes: &[Descent], missed: &[&str]) -> Vec<crate::finding::Verdict> {
+    fn judged(classes: &[Descent], missed: &[&str]) -> Vec<crate::study_result::Verdict> {
         let names: Vec<String> = (0..3).map(|digit| digit.to_string()).collect();
         Check::verdicts(checks(classes, 4, missed, &names))
     }

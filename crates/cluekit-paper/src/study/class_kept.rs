@@ -2,9 +2,9 @@
 
 use super::glam::{Outcome, class_of};
 use super::settings::settings;
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::percent;
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::error::Result;
 use cluekit_plot::{Axis, Bars, Plot};
 
@@ -29,7 +29,7 @@ struct Kept {
 }
 
 impl ClassKept {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let entries = lab.contest(&stage, &self.methods, self.above, self.lambda_x)?;
         let rows = stage.above(self.above);
@@ -55,7 +55,7 @@ impl ClassKept {
         .with(Bars::at_names(&one.iter().map(|kept| kept.share).collect::<Vec<_>>()))
         .captioned(format!("Uncertain inputs of class {}.", self.class))
         .sized(640.0, 380.0);
-        Ok(Finding { seeds: vec![0], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![0], ..StudyResult::default() }
             .checks(checks(&self.class, self.printed, &one, &all))
             .table(table)
             .picture("figure", plot.to_svg()))

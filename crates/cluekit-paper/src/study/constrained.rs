@@ -2,9 +2,9 @@
 
 use super::plane::{View, circle, ground, origin, panel, ways};
 use super::settings::settings;
-use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean, over_inputs, percent};
+use crate::study_result::{Check, StudyResult, Table};
 use cluekit::error::Result;
 use cluekit::explanation::Explanation;
 use cluekit::search::{Delta, LatentBall, Search, Starts};
@@ -26,7 +26,7 @@ struct Outcome {
 }
 
 impl Constrained {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let rows = stage.top(self.inputs).to_vec();
         let bounded = Search { traced: true, ..delta_clue(self.delta, self.count, 0.0, self.steps)? };
@@ -69,7 +69,7 @@ impl Constrained {
             let plot = ways(panel(title, &ground), &found[0].clues[..shown], "clues");
             panels.push(plot.with(circle(z0, self.delta)).with(origin(z0)));
         }
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks(&bounded, &free))
             .table(table)
             .picture(
@@ -107,7 +107,7 @@ fn checks(bounded: &Outcome, free: &Outcome) -> Vec<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict::{DidNotHold, Held};
+    use crate::study_result::Verdict::{DidNotHold, Held};
 
     #[test]
     fn most_leave_without_the_ball_and_nobody_with_it() {

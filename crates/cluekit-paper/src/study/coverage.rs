@@ -1,9 +1,9 @@
 //! How coverage is made up: what clues add anywhere, and what they take away anywhere. [Ley2022, App. C]
 
 use super::settings::settings;
-use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{class, figure, percent};
+use crate::study_result::{Check, StudyResult, Table};
 use cluekit::error::Result;
 use cluekit::explanation::Clue;
 use cluekit::search::{DiversityTerm, Weighted};
@@ -35,7 +35,7 @@ struct Parts {
 }
 
 impl Coverage {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let mut search = delta_clue(self.delta, self.count, 0.0, self.steps)?;
         search.objective.diversity = Some(Weighted(self.diversity, DiversityTerm::default()));
@@ -105,7 +105,7 @@ impl Coverage {
             whole.into(),
             gone.into(),
         ]);
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks(&Parts { plus, minus, whole, gone, fresh, ink: ink.len() }))
             .table(table)
             .picture("figure", tiles(&Tiles { title: &title, caption, side: 72.0, rows }, stage.image()?)))
@@ -135,7 +135,7 @@ fn checks(&Parts { plus, minus, whole, gone, fresh, ink }: &Parts) -> Vec<Check>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict::{DidNotHold, Held};
+    use crate::study_result::Verdict::{DidNotHold, Held};
 
     #[test]
     fn clues_cover_the_input_and_more() {

@@ -1,7 +1,7 @@
 //! Sizes of the datasets. [Ley2022, App. A]
 
-use crate::finding::{Check, Finding, Table};
 use crate::laboratory::Laboratory;
+use crate::study_result::{Check, StudyResult, Table};
 use cluekit::data::{self, Request};
 use cluekit::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -21,9 +21,9 @@ pub struct Datasets {
 }
 
 impl Datasets {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let mut table = Table::new("datasets", &["dataset", "classes", "columns", "features", "train", "test"]);
-        let mut finding = Finding { seeds: vec![0], ..Finding::default() };
+        let mut finding = StudyResult { seeds: vec![0], ..StudyResult::default() };
         for (key, given) in [("printed", self.printed.len()), ("dimensions", self.dimensions.len())] {
             if self.models.len() != given {
                 let problem = format!("has {given} sizes for {} datasets; give one for each", self.models.len());
@@ -69,7 +69,7 @@ fn checks(name: &str, [printed, rows]: [[usize; 2]; 2], [dimension, features]: [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict::{DidNotHold, Held};
+    use crate::study_result::Verdict::{DidNotHold, Held};
 
     #[test]
     fn sizes_are_those_that_are_printed() {

@@ -2,9 +2,9 @@
 
 use super::settings::settings;
 use crate::curves::{Curve, panel};
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
 use crate::statistics::{distinct_labels, falls, figure, mean, over_inputs, percent, rises, spread_over_inputs};
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::error::Result;
 use cluekit::explanation::Explanation;
 use cluekit::search::{InitScheme, Starts};
@@ -274,7 +274,7 @@ impl DeltaSweep {
         Ok(())
     }
 
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let mut sweeps = Vec::new();
         for variant in &self.variants {
@@ -286,7 +286,7 @@ impl DeltaSweep {
         let panels = self.show.iter().map(|quantity| quantity.panel(lines())).collect();
         let title = format!("δ-CLUE of the {} most uncertain inputs, {} clues each", self.inputs, self.count);
         let expected = self.expect.iter().flat_map(|expectation| expectation.checks(&sweeps, before));
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(expected)
             .table(table(lines()))
             .picture("figure", Grid::new(title, 2, panels).to_svg()))

@@ -3,9 +3,9 @@
 use super::metrics::{MEASURES, means, of_all, of_first};
 use super::settings::settings;
 use crate::curves::{Curve, panel};
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
 use crate::statistics::{all_follow, falls, figure, mean, percent, rank_correlation, rises, spread_over_inputs};
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::error::Result;
 use cluekit::explanation::Explanation;
 use cluekit::search::{DiversityTerm, Order, Weighted};
@@ -97,7 +97,7 @@ impl DiversityWeight {
         }
     }
 
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let mut rows = Vec::new();
         for &spread in &self.spreads {
@@ -125,7 +125,7 @@ impl DiversityWeight {
         };
         let measured = Measured { rows, before, more };
         let checks: Vec<Check> = self.expect.iter().map(|expectation| expectation.check(self, &measured)).collect();
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks)
             .table(table)
             .picture("figure", self.picture(&measured.rows)))

@@ -2,11 +2,11 @@
 
 use super::settings::settings;
 use crate::curves::{Curve, panel};
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{
     LEAST_OF_A_MODE, class, entropy, figure, labels_of_modes, mean, over_inputs, percent, rises, several_of_one,
 };
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::error::Result;
 use cluekit::explanation::Explanation;
 use cluekit::mixture::clusters;
@@ -94,7 +94,7 @@ fn modes_of_all(e: &Explanation) -> Vec<usize> {
 }
 
 impl Entropy {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let counts: Vec<usize> = (1..=self.count).collect();
         let mut series = Vec::new();
@@ -103,7 +103,7 @@ impl Entropy {
             let found = lab.explain(&stage, &search, stage.top(self.inputs), Seed(self.seed))?;
             series.push(Series::of(delta, &found, &counts));
         }
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks(&series, &counts, self.modes))
             .table(self.table(&series, &counts))
             .picture("figure", self.picture(&series, &counts)))

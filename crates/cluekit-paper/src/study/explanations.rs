@@ -2,9 +2,9 @@
 
 use super::glam::BASELINES;
 use super::settings::settings;
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::class;
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::error::Result;
 use cluekit_report::{Content, Tile, TileRow, Tiles, tiles};
 
@@ -24,7 +24,7 @@ struct Outcome<'a> {
 }
 
 impl Explanations {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let entries = lab.contest(&stage, &self.methods, self.above, self.lambda_x)?;
         let rows = stage.above(self.above);
@@ -68,7 +68,10 @@ impl Explanations {
             &Tiles { title: "The same uncertain inputs, method by method", caption, side: 66.0, rows: shown },
             stage.image()?,
         );
-        Ok(Finding { seeds: vec![0], ..Finding::default() }.check(check(&all)).table(table).picture("figure", picture))
+        Ok(StudyResult { seeds: vec![0], ..StudyResult::default() }
+            .check(check(&all))
+            .table(table)
+            .picture("figure", picture))
     }
 }
 

@@ -2,11 +2,11 @@
 //! [Ley2022, Fig. on ∇-CLUE, App. B]
 
 use super::settings::settings;
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
 use crate::statistics::{
     LEAST_OF_A_MODE, all_follow, class, figure, l1, labels_of_modes, mean, rank_correlation, several_of_one,
 };
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::data::Samples;
 use cluekit::error::Result;
 use cluekit::explanation::{Clue, Explanation, Label};
@@ -51,7 +51,7 @@ pub enum View {
 }
 
 impl Gallery {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let mut search = delta_clue(self.delta, self.count, self.lambda_x, self.steps)?;
         if self.diversity > 0.0 {
@@ -73,7 +73,7 @@ impl Gallery {
                 table.push([words, numbers.map(Into::into).to_vec(), vec![accepted]].concat());
             }
         }
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(self.view.checks(&found.iter().map(Seen::of).collect::<Vec<_>>(), mean_distance(stage.test())))
             .table(table)
             .picture("figure", picture))

@@ -2,9 +2,9 @@
 
 use super::settings::settings;
 use crate::curves::{Curve, panel};
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage};
 use crate::statistics::{class, figure, mean};
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::error::{Error, Result};
 use cluekit::explainer::Entry;
 use cluekit::explanation::Clue;
@@ -73,11 +73,11 @@ impl<'a> Outcome<'a> {
 }
 
 impl Glam {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let entries = lab.contest(&stage, &self.methods, self.above, self.lambda_x)?;
         let rows = stage.above(self.above);
-        let finding = Finding { seeds: vec![0], ..Finding::default() };
+        let finding = StudyResult { seeds: vec![0], ..StudyResult::default() };
         if self.by_class {
             return self.class_by_class(finding, &stage, &entries, rows);
         }
@@ -105,7 +105,13 @@ impl Glam {
         Ok(finding.checks(checks(&outcomes)).table(table).picture("figure", comparison(&shown, "nats", self.lambda_x)))
     }
 
-    fn class_by_class(&self, finding: Finding, stage: &Stage, entries: &[Entry], rows: &[usize]) -> Result<Finding> {
+    fn class_by_class(
+        &self,
+        finding: StudyResult,
+        stage: &Stage,
+        entries: &[Entry],
+        rows: &[usize],
+    ) -> Result<StudyResult> {
         let classes: Vec<usize> =
             (0..stage.classes().len()).filter(|&c| rows.iter().any(|&row| stage.target(row) == Some(c))).collect();
         let outcome = |entry, class: usize| {

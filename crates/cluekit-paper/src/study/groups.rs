@@ -1,9 +1,9 @@
 //! Which groups one translation can serve: each class, anything to a class, or everything. [Ley2022, "Grouping Uncertainty"]
 
 use super::settings::usual_lambda;
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::{figure, mean};
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::amortise::{Ask, Encoded, Fit, LearnFrom, MapperKind, MapperPlan, Scheme, cheapest_first};
 use cluekit::error::Result;
 use cluekit::explanation::Clue;
@@ -45,7 +45,7 @@ struct Costs {
 }
 
 impl Groups {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let (models, search, background) = (stage.models()?, stage.judging(self.lambda_x), Background::default());
         let learned = stage.rows(lab.observer())?;
@@ -91,7 +91,7 @@ impl Groups {
         )
         .with(Bars::at_names(&costs.iter().map(|(_, cost)| *cost).collect::<Vec<_>>()))
         .sized(640.0, 420.0);
-        Ok(Finding { seeds: vec![0], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![0], ..StudyResult::default() }
             .checks(checks(&schemes))
             .table(table)
             .picture("figure", plot.to_svg()))

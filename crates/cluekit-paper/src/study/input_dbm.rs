@@ -2,9 +2,9 @@
 
 use super::glam::class_of;
 use super::settings::usual_lambda;
-use crate::finding::{Check, Finding, Table};
 use crate::laboratory::Laboratory;
 use crate::statistics::{figure, mean};
+use crate::study_result::{Check, StudyResult, Table};
 use cluekit::amortise::{Group, Pair};
 use cluekit::error::Result;
 use cluekit::explanation::Clue;
@@ -31,7 +31,7 @@ pub struct InputDbm {
 }
 
 impl InputDbm {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let class = class_of(&stage, &self.class)?;
         let entries = lab.contest(&stage, &self.methods, self.above, self.lambda_x)?;
@@ -94,7 +94,7 @@ impl InputDbm {
             "The difference of means in input space",
             "Uncertain: above what a clue is accepted below. Certain: below it, and predicted rightly.",
         );
-        Ok(Finding { seeds: vec![0], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![0], ..StudyResult::default() }
             .checks(checks(&costs))
             .table(table)
             .picture("figure", tiles(&Tiles { title, caption, side: 96.0, rows }, image)))
@@ -121,7 +121,7 @@ fn checks(costs: &[(&str, f64)]) -> Vec<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict::{DidNotHold, Held};
+    use crate::study_result::Verdict::{DidNotHold, Held};
 
     #[test]
     fn latent_differences_are_cheaper_and_learned_ones_cheaper_still() {

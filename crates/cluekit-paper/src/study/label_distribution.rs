@@ -1,9 +1,9 @@
 //! A distribution of labels from the costs of clues. [Ley2022, App. B, "Computing a Label Distribution"]
 
 use super::settings::{settings, usual_lambda};
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
 use crate::statistics::{class, entropy, figure, spread};
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::error::Result;
 use cluekit::explanation::{Clue, Explanation, Label};
 use cluekit::seed::Seed;
@@ -25,7 +25,7 @@ settings! {
 }
 
 impl LabelDistribution {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let search = delta_clue(self.delta, self.count, self.lambda_x, self.steps)?;
         let found = lab.explain(&stage, &search, stage.top(self.inputs), Seed(self.seed))?;
@@ -49,7 +49,7 @@ impl LabelDistribution {
         let weighed = |e: &Explanation| (e.input.target.and_then(class), e.label_distribution.clone());
         let inputs: Vec<Weighed> = found.iter().map(weighed).collect();
         let labels = entropy(shown.clues.iter().map(|clue| class(clue.label)));
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks(&inputs, shown.input.index, labels))
             .table(table)
             .table(costs_table(shown, &stage))

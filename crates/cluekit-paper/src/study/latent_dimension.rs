@@ -3,9 +3,9 @@
 use super::delta_sweep::{Point, Quantity, table};
 use super::settings::settings;
 use crate::curves::{Curve, panel};
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{falls, figure, mean, over_inputs, rises};
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::error::Result;
 use cluekit::measure::generative_health;
 use cluekit::seed::Seed;
@@ -55,7 +55,7 @@ struct Series {
 }
 
 impl LatentDimension {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let mut series = Vec::new();
         for name in &self.models {
             series.push(self.series(lab, name)?);
@@ -80,7 +80,7 @@ impl LatentDimension {
             ]);
         }
         let checks: Vec<Check> = self.expect.iter().map(|expectation| expectation.check(&series, &m)).collect();
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks)
             .table(table(lines()))
             .table(sizes)

@@ -2,9 +2,9 @@
 
 use super::plane::{View, circle, dots, ground, origin, panel, point, ways};
 use super::settings::settings;
-use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean};
+use crate::study_result::{Check, StudyResult, Table};
 use cluekit::amortise::{Encoded, Fit, LearnFrom, Mapper, MapperKind, MapperPlan, Pair};
 use cluekit::error::Result;
 use cluekit::search::{Background, Convergence, DiversityTerm, Proposal, Search, Weighted};
@@ -34,7 +34,7 @@ struct Mapping {
 }
 
 impl Methods2d {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let rank = self.rank.min(stage.ranked.len() - 1);
         let rows = &stage.ranked[rank..=rank];
@@ -102,7 +102,7 @@ impl Methods2d {
         panels.push(plot.with(dots(ends, palette(0), "after the translation")));
         let [clue, delta, nabla] = [&outcomes[0], &outcomes[1], &outcomes[2]];
         let mapping = Mapping { inputs: encoded.len(), before: h_unmapped, after: h_mapped };
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks(redrawn, [clue, delta, nabla], self.count, &mapping))
             .table(table)
             .picture("figure", Grid::new("The four methods in a latent plane", 2, panels).to_svg()))
@@ -148,7 +148,7 @@ fn checks(redrawn: f64, [clue, delta, nabla]: [&Outcome; 3], count: usize, mappi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict::{self, DidNotHold, Held};
+    use crate::study_result::Verdict::{self, DidNotHold, Held};
 
     fn judged([clue, delta, after]: [f64; 3], modes: usize, [apart, together]: [f64; 2]) -> Vec<Verdict> {
         let outcome = |uncertainty, spread, modes| Outcome { uncertainty, spread, modes };

@@ -2,9 +2,9 @@
 
 use super::settings::settings;
 use crate::curves::{Curve, panel};
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{falls, figure, mean, rises};
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::diversity::{Diversity, Set, Summary, coverage_limit};
 use cluekit::error::Result;
 use cluekit::explanation::{Clue, Explanation};
@@ -94,7 +94,7 @@ pub(super) fn of_first(e: &Explanation, count: usize) -> Summary {
 }
 
 impl Metrics {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let mut sets = Vec::new();
         for &delta in &self.deltas {
@@ -129,7 +129,7 @@ impl Metrics {
         // Pixels lie between 0 and 1; the features of a table may take any value.
         let pixels = stage.explainer.schema().and_then(|schema| schema.image.as_ref()).map(|_| stage.test().width);
         let limit = pixels.map_or(f64::INFINITY, |width| coverage_limit(&vec![0.0; width], &vec![1.0; width]));
-        let finding = Finding { seeds: vec![self.seed], ..Finding::default() }
+        let finding = StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(self.against.checks(&x, &columns, stage.classes().len(), limit))
             .table(table);
         if self.against == Against::Method {

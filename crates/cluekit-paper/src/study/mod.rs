@@ -32,8 +32,8 @@ mod times;
 mod trade_off;
 mod translations;
 
-use super::finding::Finding;
 use super::laboratory::Laboratory;
+use super::study_result::StudyResult;
 use cluekit::error::Result;
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ macro_rules! studies {
 
         impl Study {
             /// Carries the study out.
-            pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+            pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
                 match self {
                     $(Self::$name(study) => study.run(lab),)*
                 }

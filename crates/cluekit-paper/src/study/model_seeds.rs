@@ -3,9 +3,9 @@
 use super::glam::{BASELINES, Outcome};
 use super::seeds::Series;
 use super::settings::{settings, usual_lambda};
-use crate::finding::{Check, Finding, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, over_inputs, spread_over_inputs};
+use crate::study_result::{Check, StudyResult, Verdict};
 use cluekit::error::Result;
 use cluekit::search::{DiversityTerm, Weighted};
 use cluekit::seed::Seed;
@@ -28,7 +28,7 @@ settings! {
 }
 
 impl ModelSeeds {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let mut rows: Vec<Vec<(String, String, f64)>> = Vec::new();
         let mut seeds = Vec::new();
         for name in &self.models {
@@ -62,7 +62,7 @@ impl ModelSeeds {
                 Series { method, quantity, values: rows.iter().map(|row| row[place].2).collect() }
             })
             .collect();
-        Ok(Finding { seeds, ..Finding::default() }
+        Ok(StudyResult { seeds, ..StudyResult::default() }
             .checks(checks(&series))
             .table(Series::table(&series))
             .picture("figure", Series::picture("Every training, and the 95 % interval of the mean", &series)))

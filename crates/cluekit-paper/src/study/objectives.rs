@@ -2,9 +2,9 @@
 
 use super::metrics::{MEASURES, Measure, of_all};
 use super::settings::settings;
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean, spread_over_inputs};
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::diversity::{Diversity, Space};
 use cluekit::error::Result;
 use cluekit::explanation::Explanation;
@@ -37,7 +37,7 @@ struct Row {
 }
 
 impl Objectives {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let rows = stage.top(self.inputs).to_vec();
         let mut search = |term: Option<Weighted<DiversityTerm>>| {
@@ -69,7 +69,7 @@ impl Objectives {
                 measured_rows.extend(best);
             }
         }
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks(&plain, &measured_rows))
             .table(table(&plain, &measured_rows))
             .picture("figure", picture(&plain, &measured_rows)?))

@@ -3,9 +3,9 @@
 //! The plane itself is the latent space here: two coordinates, a certain middle, uncertain points around it. Groups,
 //! losses, clusters and certificates are those of every other experiment.
 
-use crate::finding::{Check, Finding, Table};
 use crate::laboratory::Laboratory;
 use crate::statistics::{figure, mean, percent};
+use crate::study_result::{Check, StudyResult, Table};
 use cluekit::amortise::{
     Ask, Encoded, Fit, LearnFrom, Limit, MapperKind, MapperPlan, Pair, Thresholds, cheapest_first,
 };
@@ -71,7 +71,7 @@ impl Predictor for Middle {
 }
 
 impl OneTranslation {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let models = Models::new(&Plane, &Middle);
         let mut rng = Seed(self.seed).stream("one translation");
         let [train, validation, test] = [(); 3].map(|()| self.rows(&models, &mut rng));
@@ -109,7 +109,7 @@ impl OneTranslation {
             outcomes.push(Outcome { certain: share, before, after });
             panels.push(panel(title, &test, &uncertain, &clues.iter().map(|clue| clue.z.clone()).collect::<Vec<_>>()));
         }
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks(&outcomes[0], &outcomes[1]))
             .table(table)
             .picture("figure", Grid::new("Uncertain points around certain ones", 2, panels).to_svg()))
@@ -191,7 +191,7 @@ fn panel(title: &str, all: &Encoded, uncertain: &Encoded, ends: &[Vec<f32>]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict::{DidNotHold, Held};
+    use crate::study_result::Verdict::{DidNotHold, Held};
 
     #[test]
     fn one_translation_fails_where_one_for_each_cluster_does_not() {

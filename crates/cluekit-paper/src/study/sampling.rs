@@ -2,9 +2,9 @@
 
 use super::settings::{settings, usual_lambda};
 use crate::curves::{Curve, panel};
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, spread_over_inputs};
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::error::Result;
 use cluekit::explanation::{Clue, Explanation};
 use cluekit::seed::Seed;
@@ -59,7 +59,7 @@ impl Both {
 }
 
 impl Sampling {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let mut all = Vec::new();
         for &delta in &self.deltas {
@@ -87,7 +87,7 @@ impl Sampling {
             table.push([vec![both.delta.into()], [a, b, c, d, e, f].map(Into::into).to_vec()].concat());
         }
         let picture = if let [only] = all.as_slice() { points(only) } else { self.means(&all) };
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks(&all.iter().map(Both::row).collect::<Vec<_>>()))
             .table(table)
             .picture("figure", picture))

@@ -2,9 +2,9 @@
 
 use super::metrics::{MEASURES, of_all};
 use super::settings::settings;
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{figure, mean, spread_over_inputs};
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::error::Result;
 use cluekit::measure::{MeanInterval, bootstrap_mean};
 use cluekit::search::{DiversityTerm, Weighted};
@@ -109,7 +109,7 @@ impl Seeds {
         }
     }
 
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let mut series: Vec<Series> = Vec::new();
         for (method, weight) in [("δ-CLUE", 0.0), ("∇-CLUE", self.diversity)] {
@@ -131,7 +131,7 @@ impl Seeds {
                 series.push(Series { method: method.into(), quantity: quantity.into(), values });
             }
         }
-        Ok(Finding { seeds: self.seeds.clone(), ..Finding::default() }
+        Ok(StudyResult { seeds: self.seeds.clone(), ..StudyResult::default() }
             .checks(checks(&series, self.seeds.len()))
             .table(Series::table(&series))
             .picture("figure", Series::picture("Every seed, and the 95 % interval of the mean", &series)))

@@ -2,9 +2,9 @@
 
 use super::plane::{View, circle, dots, land, origin, panel, point, ways};
 use super::settings::settings;
-use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::figure;
+use crate::study_result::{Check, StudyResult, Table};
 use cluekit::diversity::Set;
 use cluekit::error::Result;
 use cluekit::search::{DiversityTerm, Order, Weighted};
@@ -17,7 +17,7 @@ settings! {
 }
 
 impl Sequential2d {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let rank = self.rank.min(stage.ranked.len() - 1);
         let rows = &stage.ranked[rank..=rank];
@@ -53,7 +53,7 @@ impl Sequential2d {
             table.push([vec![(candidate + 1).into()], numbers.map(Into::into).to_vec()].concat());
         }
         let (apart, together) = (found[0].diversity.apd.z, plain[0].diversity.apd.z);
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .check(check(apart, together))
             .table(table)
             .picture("figure", Grid::new("One candidate after another", 2, panels).to_svg()))
@@ -76,7 +76,7 @@ fn check(apart: f64, together: f64) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict::{DidNotHold, Held};
+    use crate::study_result::Verdict::{DidNotHold, Held};
 
     #[test]
     fn candidates_lie_farther_apart_than_without_regard_for_each_other() {

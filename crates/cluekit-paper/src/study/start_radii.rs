@@ -2,9 +2,9 @@
 
 use super::settings::settings;
 use crate::curves::{Curve, panel};
-use crate::finding::{Cell, Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{distinct_labels, figure, mean, over_inputs, spread_over_inputs};
+use crate::study_result::{Cell, Check, StudyResult, Table};
 use cluekit::error::Result;
 use cluekit::search::{InitScheme, Starts};
 use cluekit::seed::Seed;
@@ -39,7 +39,7 @@ impl StartRadii {
         (0..self.inputs * self.count).map(radius).collect()
     }
 
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let mut table = Table::new("starts", &["scheme", "mean radius / r", "H least", "H mean", "d mean", "labels"]);
         let mut curves = Vec::new();
@@ -73,7 +73,7 @@ impl StartRadii {
             Axis::new("share of the starts").percent(),
             curves,
         );
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks(&figures, latent, radius, f64::from(self.delta)))
             .table(table)
             .picture("figure", Grid::new("", 1, vec![plot.sized(680.0, 420.0)]).to_svg()))
@@ -118,7 +118,7 @@ fn histogram(name: &str, radii: &[f64]) -> Curve {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict::{DidNotHold, Held};
+    use crate::study_result::Verdict::{DidNotHold, Held};
 
     #[test]
     fn schemes_begin_where_geometry_says() {

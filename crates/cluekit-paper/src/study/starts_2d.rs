@@ -1,9 +1,9 @@
 //! Where schemes of starts begin, in a latent plane. [Ley2022, App. B, "Initialisation Schemes"]
 
 use super::plane::{View, circle, dots, ground, origin, panel, point};
-use crate::finding::{Check, Finding, Table};
 use crate::laboratory::{Laboratory, delta_clue};
 use crate::statistics::{class, distinct_labels, figure, mean};
+use crate::study_result::{Check, StudyResult, Table};
 use cluekit::error::Result;
 use cluekit::search::{InitScheme, Starts};
 use cluekit::seed::Seed;
@@ -69,7 +69,7 @@ impl Begun {
 }
 
 impl Starts2d {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let rank = self.rank.min(stage.ranked.len() - 1);
         let rows = &stage.ranked[rank..=rank];
@@ -103,7 +103,7 @@ impl Starts2d {
             let inside = clues.iter().all(|clue| clue.distance.latent <= self.delta * 1.0001);
             begun.push(Begun { scheme, radius, inside, labels: distinct_labels(clues) });
         }
-        Ok(Finding { seeds: vec![self.seed], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(begun.iter().flat_map(Begun::checks))
             .table(table)
             .picture("figure", Grid::new("Where searches begin", 2, panels).to_svg()))
@@ -125,7 +125,7 @@ fn expected_radius(scheme: InitScheme) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict::{DidNotHold, Held};
+    use crate::study_result::Verdict::{DidNotHold, Held};
 
     #[test]
     fn radii_are_expected_ones_and_paths_lead_to_several_classes() {

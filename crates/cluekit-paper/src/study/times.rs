@@ -2,9 +2,9 @@
 
 use super::glam::BASELINES;
 use super::settings::settings;
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::Laboratory;
 use crate::statistics::figure;
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::error::Result;
 use cluekit_plot::{Axis, Bar, Bars, Plot};
 
@@ -17,7 +17,7 @@ settings! {
 }
 
 impl Times {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let entries = lab.contest(&stage, &self.methods, self.above, self.lambda_x)?;
         let times: Vec<(&str, f64)> = entries.iter().map(|e| (e.method.as_str(), e.seconds_each)).collect();
@@ -46,7 +46,7 @@ impl Times {
             ))
             .with(bars)
             .sized(640.0, 400.0);
-        Ok(Finding { seeds: vec![0], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![0], ..StudyResult::default() }
             .checks(checks(&times, self.printed))
             .table(table)
             .picture("figure", plot.to_svg()))

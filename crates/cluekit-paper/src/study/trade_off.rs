@@ -2,9 +2,9 @@
 
 use super::settings::settings;
 use crate::curves::{Curve, panel};
-use crate::finding::{Check, Finding, Table, Verdict};
 use crate::laboratory::{Laboratory, Stage, delta_clue};
 use crate::statistics::{all_follow, class, figure, rank_correlation};
+use crate::study_result::{Check, StudyResult, Table, Verdict};
 use cluekit::error::Result;
 use cluekit::explanation::{Explanation, Label};
 use cluekit::seed::Seed;
@@ -82,7 +82,7 @@ impl Way {
 }
 
 impl TradeOff {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let rows = stage.top(self.inputs).to_vec();
         let mut sets: Vec<Arc<Vec<Explanation>>> = Vec::new();
@@ -97,7 +97,7 @@ impl TradeOff {
         let cheapest = |way: &Way| way.clues.iter().map(|step| step.cost).fold(f32::INFINITY, f32::min);
         kept.sort_by(|a, b| cheapest(a).total_cmp(&cheapest(b)));
         kept.truncate(self.labels);
-        let finding = Finding { seeds: vec![self.seed], ..Finding::default() }
+        let finding = StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(self.expect.iter().flat_map(|expectation| expectation.checks(&ways)))
             .table(self.table(&stage, &rows, &ways))
             .picture("curves", self.curves(&stage, rows[shown], &kept));

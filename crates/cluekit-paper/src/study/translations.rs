@@ -2,9 +2,9 @@
 
 use super::settings::eight;
 use crate::curves::{Curve, panel};
-use crate::finding::{Check, Finding, Table};
 use crate::laboratory::Laboratory;
 use crate::statistics::{figure, l1, mean};
+use crate::study_result::{Check, StudyResult, Table};
 use cluekit::data::Image;
 use cluekit::error::Result;
 use cluekit::tensor::{tensor, values};
@@ -56,7 +56,7 @@ type Norm = fn(&[f32], &[f32]) -> f64;
 const NORMS: [(&str, Norm); 2] = [("ℓ₁", l1), ("ℓ₂", l2)];
 
 impl Translations {
-    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<Finding> {
+    pub(super) fn run(&self, lab: &mut Laboratory) -> Result<StudyResult> {
         let stage = lab.stage(&self.models)?;
         let image = stage.image()?;
         let width = stage.test().width;
@@ -115,7 +115,7 @@ impl Translations {
             panels.push(plot.with(Reference { course: Course::Horizontal(1.0), name: None }));
         }
         let title = format!("Distance of a moved image from itself, mean over {} images", self.inputs);
-        Ok(Finding { seeds: vec![0], ..Finding::default() }
+        Ok(StudyResult { seeds: vec![0], ..StudyResult::default() }
             .check(check(judged, &at_judged))
             .table(table)
             .picture("figure", Grid::new(title, 3, panels).to_svg()))
@@ -139,7 +139,7 @@ fn check(pixels: usize, shares: &[(String, f64)]) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Verdict::{DidNotHold, Held};
+    use crate::study_result::Verdict::{DidNotHold, Held};
 
     #[test]
     fn no_norm_finds_a_moved_image_near_to_itself() {

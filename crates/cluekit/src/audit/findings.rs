@@ -6,7 +6,7 @@ use super::help::what_would_help;
 use super::rows::share;
 use super::story::FigureNumber;
 use super::tally::Tally;
-use super::{Audit, Subject, Trust, Whereabouts};
+use super::{Audit, Subject, Trust, UncertaintyProfile};
 use crate::measure::{ClassifierHealth, PredictorHealth, RegressorHealth, Reliability};
 use crate::wording::figures;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,11 @@ impl Finding {
     }
 }
 
-fn how_good(trust: &Trust, Whereabouts { tally, classes, .. }: &Whereabouts, subject: &Subject) -> Finding {
+fn how_good(
+    trust: &Trust,
+    UncertaintyProfile { tally, classes, .. }: &UncertaintyProfile,
+    subject: &Subject,
+) -> Finding {
     let question = "How good is it?";
     let rows = format!("{} {} {}", count(tally.rows), subject.split, subject.inputs(tally.rows));
     match &trust.health.predictor {
@@ -149,7 +153,10 @@ fn how_often_unsure(tally: &Tally, subject: &Subject) -> Finding {
     Finding::new("How often is it unsure?", percent(part), text).with(numbers)
 }
 
-fn about_what(Whereabouts { tally, bands, hesitations, .. }: &Whereabouts, subject: &Subject) -> Option<Finding> {
+fn about_what(
+    UncertaintyProfile { tally, bands, hesitations, .. }: &UncertaintyProfile,
+    subject: &Subject,
+) -> Option<Finding> {
     let question = "What is it unsure about?";
     if let [first, others @ ..] = leading_bands(bands).as_slice() {
         let overall = share(tally.unsure, tally.rows);

@@ -4,7 +4,7 @@
 
 use super::{
     Audit, ClassRow, FORMAT, FeatureBand, Gallery, GroupCard, Groups, Hesitation, LatentMap, Provenance, Rows, Spread,
-    Subject, Tally, Trust, Whereabouts,
+    Subject, Tally, Trust, UncertaintyProfile,
 };
 use crate::data::{Constraints, Feature, Kind, Samples, Scaling, Schema, Target, Targets, Task};
 use crate::diversity::{Set, Summary};
@@ -164,7 +164,7 @@ pub fn clients(schema: &Schema) -> Audit {
             reliability: Some(Reliability::of(&checked)),
             rejection: Some(rejection_curve(&uncertainty, &checked.wrong()).unwrap()),
         }),
-        uncertainty: Some(Whereabouts {
+        uncertainty: Some(UncertaintyProfile {
             tally: Tally::of(&rows),
             spread: Spread::of(&rows),
             classes: ClassRow::of(&rows),

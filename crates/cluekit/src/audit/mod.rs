@@ -69,7 +69,7 @@ pub struct Audit {
     /// Whether its confidence can be trusted.
     pub trust: Option<Trust>,
     /// Where it is unsure.
-    pub uncertainty: Option<Whereabouts>,
+    pub uncertainty: Option<UncertaintyProfile>,
     /// The most uncertain inputs with their clues.
     pub gallery: Option<Gallery>,
     /// What would make whole groups certain.
@@ -88,7 +88,7 @@ pub struct Audit {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Whereabouts {
+pub struct UncertaintyProfile {
     /// How many rows it is unsure about.
     pub tally: Tally,
     /// How uncertainty is spread over the rows.

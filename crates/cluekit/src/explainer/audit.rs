@@ -6,7 +6,7 @@ use crate::amortise::{
 };
 use crate::audit::{
     Audit, ClassRow, FORMAT, FeatureBand, Gallery, GroupCard, Groups, Hesitation, LatentMap, Provenance, Rows, Setting,
-    Spread, Subject, Tally, Whereabouts,
+    Spread, Subject, Tally, UncertaintyProfile,
 };
 use crate::error::{Error, Result};
 use crate::explanation::Explanation;
@@ -266,7 +266,7 @@ impl Explainer {
         audit.trust = Some(self.measure(settings.split)?);
         let (schema, task) = (self.known_schema()?, &self.task);
         let rows = Rows { samples: &looked.samples, predictions: &looked.predictions, task, unsure_above: above };
-        audit.uncertainty = Some(Whereabouts {
+        audit.uncertainty = Some(UncertaintyProfile {
             tally: Tally::of(&rows),
             spread: Spread::of(&rows),
             classes: ClassRow::of(&rows),

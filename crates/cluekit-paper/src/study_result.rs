@@ -164,7 +164,7 @@ impl Table {
 
 /// Everything that an experiment found.
 #[derive(Clone, Debug, Default)]
-pub struct Finding {
+pub struct StudyResult {
     /// Numbers.
     pub tables: Vec<Table>,
     /// Pictures with the stems of their files' names, as SVG.
@@ -174,13 +174,13 @@ pub struct Finding {
     /// The seeds that it was carried out with.
     pub seeds: Vec<u64>,
     /// The models that it was carried out with, and the hashes of their files.
-    pub models: Models,
+    pub models: ModelHashes,
 }
 
 /// Models by their names in `models.toml`, with the hashes of their files.
-pub type Models = BTreeMap<String, BTreeMap<String, String>>;
+pub type ModelHashes = BTreeMap<String, BTreeMap<String, String>>;
 
-impl Finding {
+impl StudyResult {
     /// The verdict on the claim.
     pub fn verdict(&self) -> Verdict {
         Verdict::of(self.checks.iter().map(|check| check.verdict))
