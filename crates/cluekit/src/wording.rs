@@ -8,7 +8,7 @@ const THIN_SPACE: char = '\u{202f}';
 /// More classes than this are not listed.
 const MOST_CLASSES: usize = 3;
 
-/// The class by its name, or the value.
+/// Name of the class, or the value, that a label stands for.
 pub fn label(label: Label, classes: &[String]) -> String {
     match label {
         Label::Class(class) => classes.get(class).cloned().unwrap_or_else(|| class.to_string()),

@@ -9,14 +9,14 @@ use crate::error::Result;
 use crate::explanation::Clue;
 use crate::search::{Models, Price, Proposal};
 
-/// The classes that an input could be.
+/// What mappers are asked for: the classes that an input could be, or those that it should become.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
-    /// The most probable ones, so many of them.
+    /// The most probable classes of each input, this many of them.
     MostProbable(usize),
-    /// The true class of each row, or the predicted one where that is unknown.
+    /// The true class of each input, or the predicted one where the true one is unknown.
     OwnClass,
-    /// Towards these, for every input.
+    /// These classes, for every input.
     Classes(Vec<usize>),
 }
 

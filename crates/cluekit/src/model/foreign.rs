@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// The same x gives the same answer, and a row does not depend on the other rows.
 pub trait AnsweringPredictor: Send + Sync {
-    /// What it says of `rows` rows of x, one behind the other.
+    /// Answers for `rows` rows of x, one behind the other.
     fn answer(&self, x: &[f32], rows: usize) -> Result<Answer>;
 
     /// ∂L/∂x, row after row, for ∂L/∂answer at these rows; asked for only if [`Self::has_gradient`] says yes.
@@ -31,17 +31,17 @@ pub trait AnsweringPredictor: Send + Sync {
         Err(Error::NoGradient { model: "predictor" })
     }
 
-    /// Whether it has a pull-back.
+    /// Whether the predictor has a pull-back.
     fn has_gradient(&self) -> bool {
         false
     }
 
-    /// S, where it is known before the first answer.
+    /// Number S of posterior samples; none if it is unknown before the first answer.
     fn samples(&self) -> Option<usize> {
         None
     }
 
-    /// How many rows it takes in one question; nothing where any number will do.
+    /// Largest number of rows in one question; none for any number.
     fn rows_at_once(&self) -> Option<usize> {
         None
     }
@@ -103,12 +103,12 @@ struct Shared<M> {
 }
 
 impl<M> Foreign<M> {
-    /// The model as this crate sees it.
+    /// Wraps a model, so that it is a [`Predictor`] or a [`Generative`].
     pub fn new(model: M) -> Self {
         Self(Arc::new(Shared { model, turn: Mutex::new(()) }))
     }
 
-    /// The model itself.
+    /// The wrapped model.
     pub fn model(&self) -> &M {
         &self.0.model
     }

@@ -108,14 +108,14 @@ pub trait Generative: Send + Sync {
 pub enum Predictive {
     /// Probabilities of classes.
     Classes {
-        /// log p(y | x, θ_s): `[S, rows, classes]`.
+        /// Logarithms log p(y | x, θ_s), `[S, rows, classes]`.
         log_probabilities: Tensor<3>,
     },
     /// Normal distributions of a scaled value.
     Gaussian {
-        /// E[y | x, θ_s]: `[S, rows]`.
+        /// Means E[y | x, θ_s], `[S, rows]`.
         mean: Tensor<2>,
-        /// Var[y | x, θ_s]: `[S, rows]`.
+        /// Variances Var[y | x, θ_s], `[S, rows]`.
         variance: Tensor<2>,
     },
 }

@@ -60,13 +60,13 @@ pub(super) const CONVOLUTION_SHARD: usize = SHARD / 2;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingPlan {
-    /// Most passes over the training rows.
+    /// Largest number of passes over the training rows.
     pub epochs: usize,
-    /// Rows in a step.
+    /// Number of rows in a step.
     pub batch: usize,
     /// Adam's learning rate at the start; it falls to a hundredth of this along a cosine.
     pub learning_rate: f64,
-    /// Decoupled weight decay.
+    /// Decoupled weight decay of Adam.
     pub weight_decay: f64,
     /// Epochs without a better validation loss after which training stops; 0 never stops early.
     pub patience: usize,
