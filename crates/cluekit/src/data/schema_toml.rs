@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 impl Schema {
-    /// Reads and validates the text of `path`, a `schema.toml`.
+    /// Reads and validates the text of a `schema.toml`; errors name `path`.
     pub fn from_toml(text: &str, path: &Path) -> Result<Self> {
         let schema: Self = toml::from_str(text).map_err(|error| match error.span() {
             Some(span) => Error::line(path, line_at(text, span.start), error.message()),

@@ -29,28 +29,28 @@ crate::named! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Distance {
-        /// Sum of absolute differences.
+        /// Sum of absolute differences, ‖x − x₀‖₁.
         #[default]
         L1 = "l1",
-        /// Euclidean.
+        /// Euclidean distance, ‖x − x₀‖₂.
         L2 = "l2",
-        /// Euclidean after whitening by the training rows' covariance.
+        /// Euclidean distance after whitening by the covariance of the training rows.
         Mahalanobis = "mahalanobis",
-        /// Absolute differences in units of each feature's median absolute deviation.
+        /// Sum of absolute differences in units of each feature's median absolute deviation.
         Mad = "mad",
-        /// Absolute differences in units of each feature's range.
+        /// Sum of absolute differences in units of each feature's range.
         Range = "range",
     }
 }
 
 impl Distance {
-    /// Whether it is learned from training rows.
+    /// Whether the distance is learned from training rows.
     pub fn needs_data(self) -> bool {
         !matches!(self, Self::L1 | Self::L2)
     }
 }
 
-/// A distance between inputs that is ready for use.
+/// A distance between inputs, ready for use.
 #[derive(Clone, Debug)]
 pub struct Metric {
     kind: Distance,
@@ -97,7 +97,7 @@ impl Metric {
         }
     }
 
-    /// Which kind it is.
+    /// Kind of the distance.
     pub fn kind(&self) -> Distance {
         self.kind
     }
@@ -117,7 +117,7 @@ impl Metric {
     }
 }
 
-/// The length of each row.
+/// Euclidean length of each row.
 pub fn euclidean(rows: Tensor<2>) -> Tensor<1> {
     rows.powi_scalar(2).sum_dim(1).clamp_min(LEAST_SQUARE).sqrt().squeeze_dim(1)
 }

@@ -34,27 +34,27 @@ crate::named! {
         Dpp = "dpp",
         /// log det K: what to maximise when there are so many candidates that det K is next to nothing.
         LogDpp = "log-dpp",
-        /// The mean distance between two candidates.
+        /// Mean distance between two candidates.
         AveragePairwiseDistance = "apd",
-        /// How far the set reaches from the original, up and down, in the mean over features.
+        /// Reach of the set from the original, up and down, averaged over the features.
         Coverage = "coverage",
         /// Coverage as the paper prints it: the mean range of the set.
         RangeCoverage = "range-coverage",
-        /// How sure of a class the surest candidate is, in the mean over classes.
+        /// Probability of a class for its surest candidate, averaged over the classes.
         PredictionCoverage = "prediction-coverage",
-        /// The share of classes that some candidate belongs to.
+        /// Share of the classes that at least one candidate belongs to.
         DistinctLabels = "distinct-labels",
-        /// How evenly the candidates fall into the classes.
+        /// Entropy of the candidates' classes, as a share of the greatest possible one.
         LabelEntropy = "label-entropy",
         /// The share of classes expected if each candidate draws its label from its prediction.
         SoftDistinctLabels = "soft-distinct-labels",
-        /// How even the mean prediction is.
+        /// Entropy of the mean prediction, as a share of the greatest possible one.
         SoftLabelEntropy = "soft-label-entropy",
     }
 }
 
 impl Diversity {
-    /// The spaces in which it makes sense.
+    /// The spaces that the metric can be measured in.
     pub const fn spaces(self) -> &'static [Space] {
         match self {
             Self::Dpp | Self::LogDpp | Self::AveragePairwiseDistance => &[Space::X, Space::Z, Space::Y],

@@ -26,7 +26,7 @@ pub enum ErrorKind {
     Diverged,
     /// A download failed.
     Fetch,
-    /// Somebody ended it.
+    /// An [`Observer`](crate::observer::Observer) ended the work.
     Cancelled,
     /// The operating system refused to read or write.
     Io,

@@ -25,13 +25,13 @@ pub struct Reliability {
 pub struct Bin {
     /// The confidence above which the bin begins.
     pub lower: f64,
-    /// The greatest confidence in the bin.
+    /// Greatest confidence that belongs to the bin.
     pub upper: f64,
-    /// How many rows are in it.
+    /// Number of rows in the bin.
     pub count: usize,
-    /// Mean confidence of its rows; none if it is empty.
+    /// Mean confidence of the bin's rows; none if it is empty.
     pub confidence: Option<f64>,
-    /// Share of its rows that are right; none if it is empty.
+    /// Share of the bin's rows with the right class; none if it is empty.
     pub accuracy: Option<f64>,
 }
 
@@ -43,7 +43,7 @@ struct Tally {
 }
 
 impl Reliability {
-    /// How many rows there are.
+    /// Number of rows in all bins.
     pub fn rows(&self) -> usize {
         self.bins.iter().map(|bin| bin.count).sum()
     }
@@ -89,7 +89,7 @@ impl Tally {
 }
 
 impl Bin {
-    /// |accuracy − confidence|; 0 for an empty bin.
+    /// Gap |accuracy − confidence| of the bin; 0 if it is empty.
     pub fn gap(&self) -> f64 {
         self.confidence.zip(self.accuracy).map_or(0.0, |(confidence, accuracy)| (accuracy - confidence).abs())
     }

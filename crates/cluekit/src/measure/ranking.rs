@@ -31,20 +31,20 @@ pub fn auroc(scores: &[f64], positive: &[bool]) -> Option<f64> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectionCurve {
-    /// From everything kept down to 1 %, at most one point a percent.
+    /// Points from all rows kept down to 1 % kept, at most one for each percent.
     pub points: Vec<RejectionPoint>,
     /// Area under the curve over kept shares 0 to 1, the curve held level left of its last point. 1 is perfect; with
     /// an uncertainty that knows nothing of the errors it is the accuracy itself.
     pub area: f64,
 }
 
-/// One share of the rows and how many of them are right.
+/// One share of kept rows, and the accuracy among them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectionPoint {
     /// Share of the rows that is kept, the most certain ones.
     pub kept: f64,
-    /// Share of the kept rows that is right.
+    /// Share of the kept rows with the right class.
     pub accuracy: f64,
 }
 

@@ -22,12 +22,12 @@ const LEAST_DISTANCE: f64 = 1e-3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// All at once.
+    /// All candidates at once, each diverse from all others.
     #[default]
     Simultaneous,
-    /// One after another, each diverse from those before.
+    /// One candidate after another, each diverse from those before.
     Sequential,
-    /// One after another, each pushed away from those before.
+    /// One candidate after another, each pushed away from those before by a penalty λ / ρ.
     Penalty,
 }
 

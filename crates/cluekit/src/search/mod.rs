@@ -61,11 +61,11 @@ const MOST_STEPS: usize = 1_000_000;
 /// Further searches around the best clues of each input. [Ley2022, App. B]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SubSearches {
-    /// How many of the best clues are searched around.
+    /// Number of best clues to search around.
     pub best: usize,
-    /// Starts around each of them.
+    /// Number of starts around each of these clues.
     pub each: usize,
-    /// How far from it they lie at the most.
+    /// Greatest latent distance of a start from its clue.
     pub radius: f32,
 }
 
@@ -85,31 +85,31 @@ pub struct SubSearches {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// What is minimised.
+    /// Objective L to minimise, term by term.
     pub objective: Objective,
-    /// Where candidates stay.
+    /// Ball around z₀ that candidates stay in.
     pub delta: Delta,
-    /// k, candidates for each input.
+    /// Number k of candidates for each input; 1 for CLUE.
     pub count: usize,
-    /// Where they start.
+    /// Where the candidates start.
     pub starts: Starts,
-    /// At once or one after another, where a diversity couples them.
+    /// Whether a diversity couples candidates at once or one after another.
     pub order: Order,
-    /// How a code becomes an input.
+    /// How a latent code becomes an input.
     pub decoding: Decoding,
-    /// Of Adam.
+    /// Learning rate of Adam on L; 0.1 by default.
     pub learning_rate: f32,
-    /// When a search ends.
+    /// Rule that ends a search.
     pub convergence: Convergence,
     /// A clue is accepted below this uncertainty, in nats (for a regression in the target's unit).
     pub threshold: f32,
-    /// The kind of uncertainty that the threshold is for.
+    /// Kind of uncertainty that the threshold is for.
     pub accept_by: Uncertainty,
-    /// Searches around the best.
+    /// Further searches around the best clues; none by default.
     pub sub_searches: Option<SubSearches>,
-    /// Whether it is told how plausible clues are, which looks at some training rows first.
+    /// Whether clues come with their plausibility, which takes a look at some training rows first.
     pub plausibility: bool,
-    /// Whether each clue comes with the way to it.
+    /// Whether each clue comes with the codes on the way to it.
     pub traced: bool,
     /// Whether inputs without an accepted clue come with advice, which takes a search of its own.
     pub advised: bool,
@@ -152,7 +152,7 @@ impl Search {
         Self { convergence: Convergence::all_steps(0), ..Self::clue() }
     }
 
-    /// Refuses settings that cannot be used.
+    /// An error if a setting cannot be used.
     pub fn validate(&self) -> Result<()> {
         self.objective.validate()?;
         self.starts.validate()?;
@@ -196,7 +196,7 @@ impl Search {
         }
     }
 
-    /// Whether certain training points are asked for: by the automatic δ, or by starts on the way to them.
+    /// Whether the search needs certain training points: for the automatic δ, or for starts on the way to them.
     pub fn needs_certain(&self) -> bool {
         self.delta.times().is_some() || self.starts.schemes.contains(&InitScheme::NearestPath)
     }

@@ -11,18 +11,18 @@ use crate::error::{Error, Result};
 /// The least and the greatest number of each encoded column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bounds {
-    /// The lower ends.
+    /// Lower end of each column.
     pub lower: Vec<f32>,
-    /// The upper ends, nowhere below the lower ones.
+    /// Upper end of each column, at least the lower one.
     pub upper: Vec<f32>,
 }
 
-/// Where a relation holds, in encoded columns: coefficients · x ≤ limit. The largest |coefficient| is 1.
+/// A linear relation on encoded columns: coefficients · x ≤ limit. The largest |coefficient| is 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Halfspace {
-    /// One a column.
+    /// Coefficient of each column.
     pub coefficients: Vec<f32>,
-    /// What the sum may not exceed.
+    /// Greatest value that coefficients · x may take.
     pub limit: f32,
 }
 

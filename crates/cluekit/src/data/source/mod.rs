@@ -17,7 +17,7 @@ use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Which dataset, and how to read it. Saved in `run.toml`, so that a run finds its data again.
+/// A dataset and how to read it. A run saves it in `run.toml`, to find its data again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -28,12 +28,12 @@ pub struct Request {
     /// attribute to predict of symbols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Which of the splits that symbols come with.
+    /// Name of the split of symbols that come with several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
-    /// Share of the rows kept for testing where the dataset has no split of its own.
+    /// Share of the rows kept for testing, between 0 and 1, for a dataset without a split of its own.
     pub test_share: f64,
-    /// Seed of the split, and of datasets that are made.
+    /// Seed of the split, and of a dataset that is made.
     pub seed: Seed,
 }
 
@@ -134,7 +134,7 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
 pub enum Part {
     /// Rows to learn from.
     Train,
-    /// Rows that nothing is learned from.
+    /// Rows to test on.
     Test,
 }
 
