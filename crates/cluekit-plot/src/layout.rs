@@ -34,7 +34,7 @@ pub(crate) struct Margins {
 }
 
 impl Margins {
-    /// What remains of `outer`, never less than a few pixels.
+    /// The part of `outer` that remains inside, at least a few pixels.
     pub fn inside(&self, outer: Frame) -> Frame {
         Frame {
             x: outer.x + self.left,

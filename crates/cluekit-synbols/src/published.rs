@@ -148,7 +148,8 @@ impl Published {
         Ok(Self { shape, images, masks, attributes, splits })
     }
 
-    /// What an attribute such as `char` or `font` is for each image, by its place among the sorted values.
+    /// Value of an attribute such as `char` or `font` for each image: the sorted values, and each image's position
+    /// among them.
     pub fn labels(&self, attribute: &str) -> Result<(Vec<String>, Vec<u32>)> {
         let value = |(row, text): (usize, &String)| -> Result<String> {
             let known = serde_json::from_str::<Value>(text).ok();

@@ -54,7 +54,7 @@ pub const RECIPES: [Recipe; 3] = [
     Recipe { name: "synbols-demo", set: Set::NonCamouBw, letters: "abdeghnpqu", images: 20_000, side: 24, grey: true },
 ];
 
-/// The recipe called `name`; `name:5000` is the same with so many images.
+/// The recipe called `name`; `name:5000` is this recipe with 5000 images.
 pub fn recipe(name: &str) -> Option<Recipe> {
     let (name, images) = match name.split_once(':') {
         Some((name, images)) => (name, Some(images.parse().ok().filter(|images| *images > 0)?)),

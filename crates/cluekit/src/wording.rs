@@ -54,7 +54,7 @@ pub fn distance(value: f32) -> String {
     grouped(&format!("{value:.decimals$}"))
 }
 
-/// `value` with so many significant figures, but with no zeros at the end and no digit before the point lost.
+/// `value` with this number of significant figures, without zeros at the end and with all digits before the point.
 pub fn figures(value: f32, figures: i32) -> String {
     let magnitude = value.abs().log10().floor();
     if !magnitude.is_finite() {

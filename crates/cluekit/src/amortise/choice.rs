@@ -57,7 +57,7 @@ impl Mapper {
 }
 
 impl Mappers {
-    /// What the mappers propose for each row, in the order of the pairs; an input that no mapper serves gets nothing.
+    /// Proposals of the mappers for each row, in the order of the pairs; empty for a row that no mapper serves.
     pub fn propose(
         &self,
         models: &Models,

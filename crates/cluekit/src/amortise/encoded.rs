@@ -70,7 +70,7 @@ impl Encoded {
         }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.predictions.len()
     }

@@ -20,7 +20,7 @@ pub(super) use examples::{Examples, difference, stacked};
 use std::collections::BTreeMap;
 pub(super) use validation::Validation;
 
-/// Where mappers are fitted: models, rows, and the search whose objective says what a counterfactual costs.
+/// What mappers are fitted from: models, rows, and the search whose objective says what a counterfactual costs.
 pub struct Fit<'a> {
     /// Generative model and predictor.
     pub models: &'a Models<'a>,

@@ -20,7 +20,7 @@ pub struct Mappers {
     pub all: Vec<Mapper>,
 }
 
-/// What mappers were fitted under, besides their kind and their groups.
+/// Settings that mappers were fitted under, besides their kind and their groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FittedUnder {

@@ -11,7 +11,7 @@ pub const LAMBDAS_THETA: [f32; 6] = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
 /// Clusters of one group beyond which nobody looks at them one by one.
 const MOST_CLUSTERS: usize = 100;
 
-/// Where the certain examples of Eq. 2 come from.
+/// Source of the certain examples of Eq. 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LearnFrom {

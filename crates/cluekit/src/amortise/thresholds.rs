@@ -73,7 +73,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// When a row counts as uncertain, and when as certain.
+/// Limits above which a row counts as uncertain, and below which it counts as certain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thresholds {

@@ -40,7 +40,7 @@ pub struct Card {
     pub target: Option<String>,
     /// Whether the predicted class is right; none for a regression, or if the true class is unknown.
     pub right: Option<bool>,
-    /// The most probable classes, and what is left for the others; empty for a regression.
+    /// The most probable classes, and one share for all others; empty for a regression.
     pub probabilities: Vec<NamedShare>,
     /// Uncertainty of the prediction.
     pub uncertainty: UncertaintyParts,

@@ -65,7 +65,7 @@ impl fmt::Display for Cell<'_> {
     }
 }
 
-/// Where a feature's numbers lie in an encoded row, and which distribution fits them.
+/// Columns of one feature in an encoded row, and the distribution that fits them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Position of the feature's first column.

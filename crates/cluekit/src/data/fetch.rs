@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 1 << 31;
 /// How often a mirror is asked for the rest of a transfer that broke off.
 const TRIES: usize = 3;
 
-/// What happens during a download.
+/// An event of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<'a> {
     /// The file was there already.

@@ -32,7 +32,7 @@ crate::named! {
     pub enum Diversity {
         /// det K of the kernel K_ij = 1/(1 + d_ij): 0 if two candidates coincide, towards 1 as all move apart.
         Dpp = "dpp",
-        /// log det K: what to maximise when there are so many candidates that det K is next to nothing.
+        /// Logarithm log det K, to maximise where many candidates make det K too small for a useful gradient.
         LogDpp = "log-dpp",
         /// Mean distance between two candidates.
         AveragePairwiseDistance = "apd",

@@ -290,8 +290,7 @@ impl Explainer {
         Ok(crate::search::usual_threshold(self.some_predictions()?, &self.task, kind))
     }
 
-    /// From which total uncertainty on the model is called unsure when nothing is said, and clues are accepted below
-    /// `accepted`.
+    /// Default total uncertainty above which the model counts as unsure, where clues are accepted below `accepted`.
     pub fn unsure_above(&self, accepted: f32) -> Result<f32> {
         match self.task.is_regression() {
             true => Ok(crate::search::unsure_above(self.some_predictions()?, &self.task, accepted)),

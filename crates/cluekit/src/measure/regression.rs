@@ -19,7 +19,7 @@ pub struct Gaussians<'a> {
     targets: &'a [f64],
 }
 
-/// How many targets a central interval of the predictions holds, against how many it should.
+/// Share of targets that a central interval claims to hold, and the share that it does hold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coverage {

@@ -56,7 +56,7 @@ pub trait AnsweringPredictor: Send + Sync {
 
 /// A generative model that answers in plain numbers.
 pub trait AnsweringGenerative: Send + Sync {
-    /// How many dimensions the latent space has.
+    /// Number of dimensions of the latent space.
     fn latent_dim(&self) -> usize;
 
     /// The encoder's mean of `rows` rows of x, one behind the other. Nothing differentiates through it.

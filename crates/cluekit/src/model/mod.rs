@@ -36,24 +36,24 @@ pub trait Predictor: Send + Sync {
     /// - `x`: `[rows, inputs]`
     fn predict(&self, x: &Tensor<2>) -> Result<Predictive>;
 
-    /// The same from a few posterior samples that are drawn at random, for work that asks very often; a predictor that
-    /// cannot choose answers with all of them.
+    /// Like [`Self::predict`], from a few posterior samples drawn at random, for work that asks very often; a predictor
+    /// that cannot choose answers with all of them.
     fn predict_with_some(&self, x: &Tensor<2>, samples: usize, rng: &mut Rng) -> Result<Predictive> {
         let _ = (samples, rng);
         self.predict(x)
     }
 
-    /// S, where it is known before the first answer.
+    /// Number S of posterior samples; none if it is unknown before the first answer.
     fn samples(&self) -> Option<usize> {
         None
     }
 
-    /// Whether its answers can be differentiated by x; a predictor without a gradient is searched by other methods.
+    /// Whether answers can be differentiated by x; a predictor without a gradient is searched by other methods.
     fn has_gradient(&self) -> bool {
         true
     }
 
-    /// How many rows it takes in one question; nothing where any number will do.
+    /// Largest number of rows in one question; none for any number.
     fn rows_at_once(&self) -> Option<usize> {
         None
     }
@@ -66,7 +66,7 @@ pub trait Predictor: Send + Sync {
 
 /// A generative model with a latent space to search in.
 pub trait Generative: Send + Sync {
-    /// How many dimensions the latent space has.
+    /// Number of dimensions of the latent space.
     fn latent_dim(&self) -> usize;
 
     /// The encoder's mean μ_φ(z|x).

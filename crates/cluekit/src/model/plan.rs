@@ -118,7 +118,7 @@ pub enum NetworkKind {
 }
 
 impl Plan {
-    /// The default settings for data of this schema and so many training rows.
+    /// The default settings for data of this schema with this number of training rows.
     pub fn for_data(schema: &Schema, rows: usize) -> Self {
         match &schema.image {
             Some(_) => Self::images(),

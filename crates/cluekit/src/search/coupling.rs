@@ -18,7 +18,7 @@ const LEAST_DIVERSITY: f64 = -1e6;
 /// Candidates nearer than this are as near as it: it keeps the penalty finite.
 const LEAST_DISTANCE: f64 = 1e-3;
 
-/// How the candidates of one input are searched.
+/// Order in which the candidates of one input are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {

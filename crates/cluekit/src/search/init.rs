@@ -39,7 +39,7 @@ crate::named! {
     }
 }
 
-/// Where the candidates of an input start.
+/// Settings of the points where the candidates of an input start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]

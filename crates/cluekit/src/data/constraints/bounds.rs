@@ -34,8 +34,8 @@ impl Bounds {
         self.upper[columns.clone()].copy_from_slice(&original[columns]);
     }
 
-    /// The same with every feature kept as it is in `original` but those at the positions in `free`, among which
-    /// those that [must change](Bounds::must_change) should be.
+    /// These bounds with every feature kept as it is in `original`, except those at the positions in `free`, which
+    /// should hold those that [must change](Bounds::must_change).
     pub fn frozen_except(mut self, schema: &Schema, original: &[f32], free: &[usize]) -> Self {
         for index in (0..schema.features.len()).filter(|index| !free.contains(index)) {
             self.pin(schema, original, index);

@@ -42,7 +42,7 @@ impl Files {
         Ok([idx::count(&self.0[0], 3)?, idx::count(&self.0[2], 3)?])
     }
 
-    /// The first images of both parts, so many of each.
+    /// The first images of both parts, `counts` of them.
     pub fn load(&self, counts: [usize; 2]) -> Result<Dataset> {
         let first = |part: Part| self.read(part, &|_| (0..counts[part as usize]).collect());
         let ((train, train_sources), (test, test_sources)) = (first(Part::Train)?, first(Part::Test)?);
@@ -50,7 +50,7 @@ impl Files {
         Ok(Dataset { name: "mnist".into(), schema: schema(), train, test, sources, notes: vec![] })
     }
 
-    /// The images of one part that `chosen` names, in ascending order, among so many.
+    /// The images of one part at the positions that `chosen` returns for their number, in ascending order.
     pub fn read(&self, part: Part, chosen: &dyn Fn(usize) -> Vec<usize>) -> Result<(Samples, Vec<Source>)> {
         let (images, labels) = match part {
             Part::Train => (&self.0[0], &self.0[1]),

@@ -21,11 +21,11 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// `mnist`, `credit`, `moons`, `synbols-small`, `synbols-full`, a part of one as in `mnist:7000`, or the path of a `.csv`, `.parquet`, `.npy`, `.npz`
-    /// or `.h5py` file.
+    /// Name of the dataset, or path of a file: `mnist`, `credit`, `moons`, `synbols-small`, `synbols-full`, a part of one
+    /// as in `mnist:7000`, or a `.csv`, `.parquet`, `.npy`, `.npz` or `.h5py` file.
     pub name: String,
-    /// The column to predict in a table; the key of the labels in an `.npz`; the file of the labels beside an `.npy`; the
-    /// attribute to predict of symbols.
+    /// What to predict: the column of a table, the key of the labels in an `.npz`, the file of the labels beside an
+    /// `.npy`, or the attribute of symbols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// Name of the split of symbols that come with several.
@@ -138,8 +138,8 @@ pub enum Part {
     Test,
 }
 
-/// Some rows of one part of a dataset, with the files that they come from; nothing where a dataset can only be read as a
-/// whole. `chosen` names rows in ascending order among so many.
+/// Some rows of one part of a dataset, with the files that they come from; none for a dataset that can only be read as
+/// a whole. `chosen` is told the number of rows, and returns the positions of the wanted ones in ascending order.
 #[cfg_attr(not(feature = "files"), allow(unused_variables, reason = "only files can be read in parts"))]
 pub fn load_some(
     request: &Request,

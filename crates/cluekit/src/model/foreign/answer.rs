@@ -10,7 +10,7 @@ const LEAST_PROBABILITY: f64 = 1e-30;
 /// The probabilities of a row may miss 1 by so much: the rounding of half precision over many classes.
 const ROUNDING: f64 = 2e-3;
 
-/// What a predictor says of some rows, as plain numbers: sample after sample, within one row after row.
+/// Answer of a predictor for some rows in plain numbers: sample after sample, and row after row within a sample.
 ///
 /// A cotangent has the same form, with ∂L/∂value in the place of each value.
 #[derive(Clone, Debug, PartialEq)]

@@ -21,8 +21,8 @@ pub struct NeuralPlan {
     pub mixtures: usize,
     /// Least share of the way from one row to the other at which a mixture lies; the greatest is a half.
     pub mixing: f32,
-    /// What a mixture gets of what its nearer parent's reconstruction leaves out: from all of it to this many times as
-    /// much, since rows that the generative model has not seen lose more than training rows.
+    /// Largest factor on what a mixture gets back of the details that its nearer parent's reconstruction loses; the
+    /// least is 1. Rows that the generative model has not seen lose more than training rows.
     pub left_out: f32,
     /// Share of the training rows, the most uncertain ones, to learn from; mixtures as uncertain as these join them.
     pub uncertain_share: f64,
