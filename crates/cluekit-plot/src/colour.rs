@@ -49,6 +49,12 @@ impl Colour {
     }
 
     /// The colour as CSS writes it, such as `#0072b2`.
+    ///
+    /// ```
+    /// use cluekit_plot::Colour;
+    ///
+    /// assert_eq!(Colour::new(0, 114, 178).hex(), "#0072b2");
+    /// ```
     pub fn hex(self) -> String {
         format!("#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
     }

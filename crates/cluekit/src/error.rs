@@ -200,6 +200,15 @@ impl Error {
     }
 
     /// This problem with one more remedy.
+    ///
+    /// ```
+    /// use cluekit::Error;
+    /// use cluekit::error::Remedy;
+    ///
+    /// let error = Error::data("no clue was found").remedy(Remedy::raise("threshold"));
+    /// assert_eq!(error.fact().to_string(), "no clue was found");
+    /// assert_eq!(error.remedies(), [Remedy::raise("threshold")]);
+    /// ```
     #[must_use]
     pub fn remedy(self, remedy: Remedy) -> Self {
         match self {

@@ -85,6 +85,15 @@ impl Mixture {
     ///
     /// # Panics
     /// If `points` is not a whole number of rows of finite numbers.
+    ///
+    /// ```
+    /// use cluekit::Seed;
+    /// use cluekit::mixture::Mixture;
+    ///
+    /// let mixture = Mixture::fit(&[-1.0, 1.0], 1, 1, &mut Seed(0).stream("mixture"));
+    /// let component = &mixture.components[0];
+    /// assert_eq!((component.weight, component.mean[0], component.variance), (1.0, 0.0, 1.0));
+    /// ```
     pub fn fit(points: &[f32], width: usize, components: usize, rng: &mut Rng) -> Self {
         Set::new(points, width).map_or_else(Self::empty, |set| set.fit(components, rng))
     }

@@ -48,6 +48,14 @@ pub trait Observer: Send {
 }
 
 /// An observer that ignores all progress and lets work run to its end.
+///
+/// ```
+/// use cluekit::observer::{Shared, Silent};
+///
+/// let mut silent = Silent;
+/// let work = Shared::new(&mut silent, "searching", 10);
+/// assert!(work.add(3, 0.5).is_ok()); // nobody ends the work
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -30,6 +30,16 @@ pub struct UncertaintyParts {
 
 impl UncertaintyParts {
     /// The uncertainty of one kind.
+    ///
+    /// ```
+    /// use cluekit::Uncertainty;
+    /// use cluekit::prediction::UncertaintyParts;
+    ///
+    /// let parts = UncertaintyParts { total: 0.5, aleatoric: 0.25, epistemic: 0.25 };
+    /// assert_eq!(parts.get(Uncertainty::Epistemic), 0.25);
+    /// assert_eq!("epistemic".parse::<Uncertainty>()?, Uncertainty::Epistemic);
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn get(&self, kind: Uncertainty) -> f32 {
         match kind {
             Uncertainty::Total => self.total,

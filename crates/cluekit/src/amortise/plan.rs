@@ -66,6 +66,16 @@ fn over_the_usual<'de, D: Deserializer<'de>>(settings: D) -> std::result::Result
 
 impl MapperPlan {
     /// The usual settings of a kind of mapper.
+    ///
+    /// ```
+    /// use cluekit::amortise::{LearnFrom, MapperKind, MapperPlan};
+    ///
+    /// let plan = MapperPlan::new(MapperKind::Glam, LearnFrom::Clues(0.03)); // GLAM 3
+    /// let text = "method = \"glam\"\nlearn_from = { clues = 0.03 }";
+    /// assert_eq!(toml::from_str::<MapperPlan>(text).expect("known keys"), plan);
+    /// plan.validate()?;
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn new(kind: MapperKind, learn_from: LearnFrom) -> Self {
         Self { kind, learn_from, ..Self::default() }
     }

@@ -44,6 +44,13 @@ pub struct LatentMap {
 
 impl LatentMap {
     /// The translation by `b`: G(z) = z + b.
+    ///
+    /// ```
+    /// use cluekit::amortise::translation::LatentMap;
+    ///
+    /// let map = LatentMap::translation(vec![1.0, -1.0]);
+    /// assert_eq!(map.apply(&[0.0, 0.0, 2.0, 3.0]), [1.0, -1.0, 3.0, 2.0]); // two codes
+    /// ```
     pub fn translation(b: Vec<f32>) -> Self {
         Self::starting_at(Form::Translation, b)
     }

@@ -84,6 +84,15 @@ impl Constraints {
     }
 
     /// A feature and its range, as in `LIMIT_BAL=10000..500000`, `AGE=18..` or `PAY_0=..2`.
+    ///
+    /// ```
+    /// use cluekit::Constraints;
+    /// use cluekit::data::Range;
+    ///
+    /// let adult = Constraints::parse_range("AGE=18..")?;
+    /// assert_eq!(adult, ("AGE".into(), Range { least: Some(18.0), greatest: None }));
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn parse_range(text: &str) -> Result<(String, Range)> {
         let problem = |problem: String| Error::setting("constraints.ranges", problem);
         match text.rsplit_once('=') {

@@ -5,6 +5,15 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// A dataset that is ready for a model.
+///
+/// ```
+/// use cluekit::data::{DataDir, Request, load};
+///
+/// let moons = load(&Request::new("moons"), None, &DataDir::locate(None))?;
+/// assert_eq!((moons.train.len(), moons.test.len()), (2000, 500));
+/// assert_eq!((moons.schema.width(), moons.schema.target.task.classes().len()), (2, 2));
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Dataset {
     /// Name of the dataset for the user: `mnist`, `credit`, or the file's name.
@@ -22,6 +31,15 @@ pub struct Dataset {
 }
 
 /// Encoded rows with their targets.
+///
+/// ```
+/// use cluekit::data::{Samples, Targets};
+///
+/// let samples = Samples { x: vec![0.0, 1.0, 2.0, 3.0], width: 2, y: Targets::Classes(vec![0, 1]) };
+/// assert_eq!(samples.len(), 2);
+/// assert_eq!(samples.row(1), [2.0, 3.0]);
+/// assert_eq!(samples.select(&[1]).y, Targets::Classes(vec![1]));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Samples {
     /// Encoded inputs, row after row.

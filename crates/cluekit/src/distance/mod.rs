@@ -45,6 +45,14 @@ crate::named! {
 
 impl Distance {
     /// Whether the distance is learned from training rows.
+    ///
+    /// ```
+    /// use cluekit::Distance;
+    ///
+    /// assert_eq!("mad".parse::<Distance>()?, Distance::Mad);
+    /// assert!(Distance::Mad.needs_data() && !Distance::L1.needs_data());
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn needs_data(self) -> bool {
         !matches!(self, Self::L1 | Self::L2)
     }
@@ -106,6 +114,17 @@ impl Metric {
     ///
     /// # Shapes
     /// - `x`, `original`: `[rows, width]`, returns: `[rows]`
+    ///
+    /// ```
+    /// use cluekit::Distance;
+    /// use cluekit::distance::Metric;
+    /// use cluekit::tensor::{tensor, values};
+    ///
+    /// let l1 = Metric::fit(Distance::L1, &[], 2, None)?;
+    /// let (x, original) = (tensor(vec![3.0, -4.0], [1, 2]), tensor(vec![0.0, 0.0], [1, 2]));
+    /// assert_eq!(values(l1.between(&x, &original)), [7.0]); // |3| + |−4|
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn between(&self, x: &Tensor<2>, original: &Tensor<2>) -> Tensor<1> {
         let difference = x.clone() - original.clone();
         match (&self.scales, &self.whitening, self.kind) {
@@ -123,6 +142,12 @@ pub fn euclidean(rows: Tensor<2>) -> Tensor<1> {
 }
 
 /// ρ(z, z₀) = ‖z − z₀‖₂ of plain numbers, in f64.
+///
+/// ```
+/// use cluekit::distance::latent_distance;
+///
+/// assert_eq!(latent_distance(&[3.0, 4.0], &[0.0, 0.0]), 5.0);
+/// ```
 pub fn latent_distance(z: &[f32], original: &[f32]) -> f64 {
     let squares = z.iter().zip(original).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2));
     squares.sum::<f64>().sqrt()

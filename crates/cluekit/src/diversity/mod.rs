@@ -112,6 +112,15 @@ impl Diversity {
     }
 
     /// D of a set; 0 for fewer than two points.
+    ///
+    /// ```
+    /// use cluekit::Diversity;
+    /// use cluekit::diversity::Set;
+    ///
+    /// let set = Set { points: &[0.0, 1.0], width: 1, original: None }; // two candidates, one apart
+    /// assert!((Diversity::Dpp.of(&set) - 0.75).abs() < 1e-9); // det [[1, ½], [½, 1]]
+    /// assert!((Diversity::AveragePairwiseDistance.of(&set) - 1.0).abs() < 1e-9);
+    /// ```
     pub fn of(self, set: &Set) -> f64 {
         self.at(&Points::of(set))
     }

@@ -34,6 +34,14 @@ pub enum ErrorKind {
 
 impl Error {
     /// The sort of problem.
+    ///
+    /// ```
+    /// use cluekit::error::ErrorKind;
+    /// use cluekit::search::LatentBall;
+    ///
+    /// let error = LatentBall::new(-1.0).expect_err("a radius is positive");
+    /// assert_eq!(error.kind(), ErrorKind::Usage);
+    /// ```
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ErrorKind::NotFound,

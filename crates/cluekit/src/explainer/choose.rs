@@ -87,6 +87,37 @@ impl Selection {
 
 impl Explainer {
     /// The `top` most uncertain inputs of a split, with their predictions.
+    ///
+    /// ```
+    /// # use cluekit::model::{Generative, Predictive, Predictor};
+    /// # use cluekit::tensor::{Tensor, log_softmax};
+    /// # struct Logistic;
+    /// # impl Predictor for Logistic {
+    /// #     fn predict(&self, x: &Tensor<2>) -> cluekit::Result<Predictive> {
+    /// #         let first = x.clone().narrow(1, 0, 1);
+    /// #         let logits = Tensor::cat(vec![first.clone() * -0.5, first * 0.5], 1);
+    /// #         Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
+    /// #     }
+    /// # }
+    /// # struct Same;
+    /// # impl Generative for Same {
+    /// #     fn latent_dim(&self) -> usize { 2 }
+    /// #     fn encode(&self, x: &Tensor<2>) -> cluekit::Result<Tensor<2>> { Ok(x.clone()) }
+    /// #     fn decode(&self, z: &Tensor<2>) -> cluekit::Result<Tensor<2>> { Ok(z.clone()) }
+    /// # }
+    /// use cluekit::data::{DataDir, Request, load};
+    /// use cluekit::explainer::Split;
+    /// use cluekit::{Explainer, Uncertainty};
+    /// use std::sync::Arc;
+    ///
+    /// let moons = load(&Request::new("moons"), None, &DataDir::locate(None))?;
+    /// // p(1 | x) = σ(x₁): the most uncertain test rows are those with x₁ nearest to 0.
+    /// let explainer = Explainer::new(Arc::new(Logistic), Arc::new(Same)).with_rows(moons);
+    /// let ranking = explainer.rank(Split::Test, Uncertainty::Total, 3)?;
+    /// assert_eq!(ranking.inputs.len(), 3);
+    /// assert!(ranking.inputs[0].uncertainty.total >= ranking.inputs[2].uncertainty.total);
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn rank(&self, split: Split, by: Uncertainty, top: usize) -> Result<Ranking> {
         let (samples, predictions) = (self.samples(split)?, self.predictions(split)?);
         let row = |index: usize| {

@@ -37,6 +37,15 @@ impl Default for CostSettings {
 }
 
 /// Groups that mappers lead from and to, and the limits of uncertain and certain rows.
+///
+/// ```
+/// use cluekit::amortise::Limit;
+/// use cluekit::explainer::GroupSettings;
+///
+/// let groups: GroupSettings = toml::from_str("by = \"AGE\"\nuncertain_above = \"95%\"").expect("known keys");
+/// assert_eq!(groups.by.as_deref(), Some("AGE"));
+/// assert_eq!(groups.uncertain_above, Some(Limit::Quantile(0.95)));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GroupSettings {
@@ -155,6 +164,41 @@ impl Explainer {
     }
 
     /// Fits a mapper of the plan's kind for every pair of groups.
+    ///
+    /// ```
+    /// # use cluekit::model::{Generative, Predictive, Predictor};
+    /// # use cluekit::tensor::{Tensor, log_softmax};
+    /// # struct Logistic;
+    /// # impl Predictor for Logistic {
+    /// #     fn predict(&self, x: &Tensor<2>) -> cluekit::Result<Predictive> {
+    /// #         let first = x.clone().narrow(1, 0, 1);
+    /// #         let logits = Tensor::cat(vec![first.clone() * -0.5, first * 0.5], 1);
+    /// #         Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
+    /// #     }
+    /// # }
+    /// # struct Same;
+    /// # impl Generative for Same {
+    /// #     fn latent_dim(&self) -> usize { 2 }
+    /// #     fn encode(&self, x: &Tensor<2>) -> cluekit::Result<Tensor<2>> { Ok(x.clone()) }
+    /// #     fn decode(&self, z: &Tensor<2>) -> cluekit::Result<Tensor<2>> { Ok(z.clone()) }
+    /// # }
+    /// use cluekit::amortise::{LearnFrom, MapperKind, MapperPlan, Scheme};
+    /// use cluekit::data::{DataDir, Request, load};
+    /// use cluekit::explainer::{CostSettings, GroupSettings};
+    /// use cluekit::observer::Silent;
+    /// use cluekit::{Explainer, Seed, Uncertainty};
+    /// use std::sync::Arc;
+    ///
+    /// let moons = load(&Request::new("moons"), None, &DataDir::locate(None))?;
+    /// let explainer = Explainer::new(Arc::new(Logistic), Arc::new(Same)).with_rows(moons);
+    /// let groups = GroupSettings::of_scheme(Scheme::Within);
+    /// let (pairs, search) = (explainer.pairs(&groups)?, explainer.judging(&CostSettings::default())?);
+    /// let thresholds = groups.thresholds(search.threshold, Uncertainty::Total);
+    /// let plan = MapperPlan::new(MapperKind::LatentDbm, LearnFrom::Data);
+    /// let mappers = explainer.fit(&plan, &pairs, &search, thresholds, Seed(0), &mut Silent)?;
+    /// assert_eq!(mappers.all.len(), 2); // each of the two classes to itself
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn fit(
         &self,
         plan: &MapperPlan,

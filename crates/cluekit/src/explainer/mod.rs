@@ -91,6 +91,16 @@ struct Known {
 
 impl Explainer {
     /// Opens a run, checking every file; its data are read when they are first needed.
+    ///
+    /// ```
+    /// use cluekit::Explainer;
+    /// use cluekit::data::DataDir;
+    /// use cluekit::error::ErrorKind;
+    /// use std::path::Path;
+    ///
+    /// let nowhere = Explainer::open(Path::new("there/is/no/such/run"), &DataDir::locate(None));
+    /// assert_eq!(nowhere.err().map(|error| error.kind()), Some(ErrorKind::NotFound));
+    /// ```
     pub fn open(run: &Path, directory: &DataDir) -> Result<Self> {
         let folder = RunFolder::at(run);
         let record = folder.record()?;
@@ -117,6 +127,31 @@ impl Explainer {
     }
 
     /// A classifier and a generative model of its inputs, of whose columns and rows nothing is known yet.
+    ///
+    /// ```
+    /// # use cluekit::model::{Generative, Predictive, Predictor};
+    /// # use cluekit::tensor::{Tensor, log_softmax};
+    /// # struct Logistic;
+    /// # impl Predictor for Logistic {
+    /// #     fn predict(&self, x: &Tensor<2>) -> cluekit::Result<Predictive> {
+    /// #         let first = x.clone().narrow(1, 0, 1);
+    /// #         let logits = Tensor::cat(vec![first.clone() * -0.5, first * 0.5], 1);
+    /// #         Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
+    /// #     }
+    /// # }
+    /// # struct Same;
+    /// # impl Generative for Same {
+    /// #     fn latent_dim(&self) -> usize { 1 }
+    /// #     fn encode(&self, x: &Tensor<2>) -> cluekit::Result<Tensor<2>> { Ok(x.clone()) }
+    /// #     fn decode(&self, z: &Tensor<2>) -> cluekit::Result<Tensor<2>> { Ok(z.clone()) }
+    /// # }
+    /// use cluekit::Explainer;
+    /// use std::sync::Arc;
+    ///
+    /// // p(1 | x) = σ(x₁), and a latent space that is the input space.
+    /// let explainer = Explainer::new(Arc::new(Logistic), Arc::new(Same));
+    /// assert!(explainer.has_generative() && explainer.schema().is_none());
+    /// ```
     pub fn new(predictor: Arc<dyn Predictor>, generative: Arc<dyn Generative>) -> Self {
         Self { generative: Some(generative), ..Self::of(predictor) }
     }

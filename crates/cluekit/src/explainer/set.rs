@@ -93,6 +93,16 @@ impl ExplanationSet {
     }
 
     /// Reads a set of explanations from JSON.
+    ///
+    /// ```
+    /// use cluekit::ExplanationSet;
+    ///
+    /// let text = r#"{"format": 1, "method": "clue", "seed": 7, "settings": {"count": 1}, "explanations": []}"#;
+    /// let set = ExplanationSet::from_json(text)?;
+    /// assert_eq!((set.method.as_str(), set.seed.0, set.settings.count), ("clue", 7, 1));
+    /// assert!(set.is_complete()); // there is no input without an accepted clue
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn from_json(text: &str) -> Result<Self> {
         #[derive(Deserialize)]
         struct Format {

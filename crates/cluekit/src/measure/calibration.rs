@@ -96,6 +96,16 @@ impl Bin {
 }
 
 /// Expected calibration error with 15 bins of equal width, between 0 and 1.
+///
+/// ```
+/// use cluekit::measure::{Predictions, ece};
+///
+/// // Two rows, each sure of class 0 by 0.75, and one of them is right: |0.5 − 0.75|.
+/// let predictions = Predictions::new(&[0.75, 0.25, 0.75, 0.25], 2, &[0, 1])?;
+/// assert!((ece(&predictions) - 0.25).abs() < 1e-9);
+/// assert_eq!(predictions.error(), 0.5);
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 pub fn ece(predictions: &Predictions) -> f64 {
     Reliability::of(predictions).ece
 }

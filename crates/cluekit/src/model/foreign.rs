@@ -92,6 +92,28 @@ pub trait AnsweringGenerative: Send + Sync {
 
 /// A model from elsewhere as this crate sees it: a [`Predictor`] of an [`AnsweringPredictor`], a [`Generative`] of an
 /// [`AnsweringGenerative`].
+///
+/// ```
+/// use cluekit::Predictor;
+/// use cluekit::model::foreign::{Answer, AnsweringPredictor, Foreign};
+/// use cluekit::tensor::tensor;
+/// use cluekit::uncertainty::mean_prediction;
+///
+/// /// Two classes, of which neither is likelier.
+/// struct Coin;
+///
+/// impl AnsweringPredictor for Coin {
+///     fn answer(&self, _: &[f32], rows: usize) -> cluekit::Result<Answer> {
+///         Ok(Answer::Probabilities { values: vec![0.5; 2 * rows], samples: 1, classes: 2 })
+///     }
+/// }
+///
+/// let coin = Foreign::new(Coin);
+/// let answer = coin.predict(&tensor(vec![0.0; 6], [3, 2]))?;
+/// assert_eq!(mean_prediction(&answer).dims(), [3, 2]);
+/// assert!(!coin.has_gradient());
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Foreign<M>(Arc<Shared<M>>);
 

@@ -29,6 +29,27 @@ use crate::seed::Rng;
 use crate::tensor::Tensor;
 
 /// A predictor with a posterior: the model whose uncertainty is to be explained.
+///
+/// ```
+/// use cluekit::model::{Predictive, Predictor};
+/// use cluekit::tensor::{Tensor, log_softmax, tensor, values};
+/// use cluekit::uncertainty::mean_prediction;
+///
+/// /// One posterior sample: p(1 | x) = σ(x₁).
+/// struct Logistic;
+///
+/// impl Predictor for Logistic {
+///     fn predict(&self, x: &Tensor<2>) -> cluekit::Result<Predictive> {
+///         let first = x.clone().narrow(1, 0, 1);
+///         let logits = Tensor::cat(vec![first.clone() * -0.5, first * 0.5], 1);
+///         Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
+///     }
+/// }
+///
+/// let probabilities = values(mean_prediction(&Logistic.predict(&tensor(vec![0.0], [1, 1]))?));
+/// assert!(probabilities.iter().all(|p| (p - 0.5).abs() < 1e-6));
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 pub trait Predictor: Send + Sync {
     /// The predictive distribution of each row of `x`, one for each posterior sample.
     ///
@@ -65,6 +86,30 @@ pub trait Predictor: Send + Sync {
 }
 
 /// A generative model with a latent space to search in.
+///
+/// ```
+/// use cluekit::model::Generative;
+/// use cluekit::tensor::{Tensor, tensor, values};
+///
+/// /// Inputs on the line x₂ = 2 x₁: one latent dimension.
+/// struct Line;
+///
+/// impl Generative for Line {
+///     fn latent_dim(&self) -> usize {
+///         1
+///     }
+///     fn encode(&self, x: &Tensor<2>) -> cluekit::Result<Tensor<2>> {
+///         Ok(x.clone().narrow(1, 0, 1))
+///     }
+///     fn decode(&self, z: &Tensor<2>) -> cluekit::Result<Tensor<2>> {
+///         Ok(Tensor::cat(vec![z.clone(), z.clone() * 2.0], 1))
+///     }
+/// }
+///
+/// let z = Line.encode(&tensor(vec![3.0, 6.0], [1, 2]))?;
+/// assert_eq!(values(Line.decode(&z)?), [3.0, 6.0]);
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 pub trait Generative: Send + Sync {
     /// Number of dimensions of the latent space.
     fn latent_dim(&self) -> usize;

@@ -117,6 +117,14 @@ pub struct Search {
 
 impl Search {
     /// CLUE: one search from z₀, free to go anywhere.
+    ///
+    /// ```
+    /// use cluekit::Search;
+    ///
+    /// let search = Search::clue();
+    /// assert_eq!((search.count, search.convergence.max_steps), (1, 30));
+    /// assert_eq!(search.delta.to_string(), "inf");
+    /// ```
     pub fn clue() -> Self {
         Self {
             objective: Objective::default(),
@@ -137,11 +145,30 @@ impl Search {
     }
 
     /// δ-CLUE: `count` independent searches that never leave the ball around z₀.
+    ///
+    /// ```
+    /// use cluekit::search::LatentBall;
+    /// use cluekit::{Delta, Search};
+    ///
+    /// let search = Search::delta_clue("3.5".parse()?, 10);
+    /// assert_eq!((search.count, search.delta), (10, Delta::Fixed(LatentBall::new(3.5)?)));
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn delta_clue(delta: Delta, count: usize) -> Self {
         Self { delta, count, starts: Starts::default(), ..Self::clue() }
     }
 
     /// ∇-CLUE: `count` searches in the ball that are held apart by `diversity`.
+    ///
+    /// ```
+    /// use cluekit::search::{DiversityTerm, Weighted};
+    /// use cluekit::{Delta, Diversity, Search};
+    ///
+    /// let search = Search::nabla_clue(Delta::Auto, 6, Weighted(0.5, DiversityTerm::default()));
+    /// let Weighted(lambda_d, term) = search.objective.diversity.expect("the term that was given");
+    /// assert_eq!((lambda_d, term.metric), (0.5, Diversity::Dpp));
+    /// assert!(search.needs_certain()); // for the automatic δ
+    /// ```
     pub fn nabla_clue(delta: Delta, count: usize, diversity: Weighted<DiversityTerm>) -> Self {
         let clue = Self::delta_clue(delta, count);
         Self { objective: Objective { diversity: Some(diversity), ..clue.objective }, ..clue }

@@ -143,6 +143,16 @@ pub struct Inputs {
 
 impl Inputs {
     /// Encoded rows of `width` numbers each, numbered from 0.
+    ///
+    /// ```
+    /// use cluekit::Inputs;
+    ///
+    /// let inputs = Inputs::new(vec![0.0, 1.0, 2.0, 3.0], 2)?;
+    /// assert_eq!((inputs.len(), inputs.width()), (2, 2));
+    /// assert_eq!(inputs.select(&[1]).x(), [2.0, 3.0]);
+    /// assert!(Inputs::new(vec![0.0, 1.0, 2.0], 2).is_err());
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn new(x: Vec<f32>, width: usize) -> Result<Self> {
         if width == 0 || !x.len().is_multiple_of(width) {
             let problem = format!("{} numbers are no rows of {width}; give whole rows", x.len());
