@@ -133,7 +133,7 @@ pub enum Error {
         epoch: usize,
         /// Name of the quantity that became unusable, such as a loss.
         quantity: &'static str,
-        /// Value of that quantity: infinite, or not a number.
+        /// Value of that quantity when training ended.
         value: f64,
         /// Which settings to change, in words.
         remedy: String,
