@@ -124,7 +124,7 @@ pub enum Error {
         got: Vec<usize>,
     },
 
-    /// Training left the finite numbers.
+    /// Training diverged: a loss left the finite numbers, or grew without end.
     #[error("training of the {model} diverged at epoch {epoch}: {quantity} is {value}; {remedy}")]
     Diverged {
         /// Name of the model that was being trained.

@@ -22,7 +22,7 @@ pub enum ErrorKind {
     Damaged,
     /// The data cannot serve for what was asked.
     Data,
-    /// Training left the finite numbers.
+    /// Training diverged: a loss left the finite numbers, or grew without end.
     Diverged,
     /// A download failed.
     Fetch,

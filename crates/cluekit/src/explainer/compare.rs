@@ -142,7 +142,7 @@ pub struct ComparedMethod {
     pub certain: f64,
     /// Seconds for one input: mapping, decoding, and asking the model about the result.
     pub seconds_each: f64,
-    /// Seconds of mapping alone, for one input; none for a method without a mapper.
+    /// Seconds of mapping alone, for one input; none unless the method is a mapper by itself.
     pub mapping_seconds_each: Option<f64>,
     /// Quantiles of uncertainty, distance and cost over the inputs.
     pub quantiles: Quantiles,
@@ -171,7 +171,7 @@ pub struct Entry {
     pub clues: Vec<Option<Clue>>,
     /// Seconds for one input: mapping, decoding and asking the model.
     pub seconds_each: f64,
-    /// Seconds of mapping alone, for one input; none for a method without a mapper.
+    /// Seconds of mapping alone, for one input; none unless the method is a mapper by itself.
     pub mapping_seconds_each: Option<f64>,
 }
 
