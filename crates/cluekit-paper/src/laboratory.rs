@@ -152,12 +152,12 @@ impl<'a> Laboratory<'a> {
         Ok(super::StudyResult { models: self.used.iter().map(hashes).collect(), ..finding })
     }
 
-    /// Where data lie.
+    /// The folder of the data.
     pub fn directory(&self) -> DataDir {
         self.place.directory()
     }
 
-    /// Who watches.
+    /// The observer of all work.
     pub fn observer(&mut self) -> &mut dyn Observer {
         self.observer
     }

@@ -30,7 +30,7 @@ pub struct ExperimentRecord {
     pub verdict: Verdict,
     /// The parts of the claim with their figures.
     pub checks: Vec<Check>,
-    /// Where randomness came from.
+    /// Seeds of the experiment.
     pub seeds: Vec<u64>,
     /// The models, with the hashes of their files.
     pub models: ModelHashes,

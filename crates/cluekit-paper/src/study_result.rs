@@ -9,11 +9,11 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It does.
+    /// The claim holds.
     Held,
-    /// In part.
+    /// The claim holds in part.
     HeldPartly,
-    /// It does not.
+    /// The claim does not hold.
     DidNotHold,
 }
 
@@ -140,7 +140,7 @@ impl Table {
         Self { name: name.into(), columns: columns.iter().map(ToString::to_string).collect(), rows: vec![] }
     }
 
-    /// With one more row.
+    /// Adds a row to the table.
     pub fn push(&mut self, row: Vec<Cell>) {
         debug_assert_eq!(row.len(), self.columns.len(), "a row of `{}` has as many cells as columns", self.name);
         self.rows.push(row);
@@ -186,28 +186,28 @@ impl StudyResult {
         Verdict::of(self.checks.iter().map(|check| check.verdict))
     }
 
-    /// With a table.
+    /// This finding with one more table.
     #[must_use]
     pub fn table(mut self, table: Table) -> Self {
         self.tables.push(table);
         self
     }
 
-    /// With a picture.
+    /// This finding with one more picture.
     #[must_use]
     pub fn picture(mut self, name: &str, svg: String) -> Self {
         self.pictures.push((name.into(), svg));
         self
     }
 
-    /// With a part of the claim.
+    /// This finding with one more check.
     #[must_use]
     pub fn check(mut self, check: Check) -> Self {
         self.checks.push(check);
         self
     }
 
-    /// With several.
+    /// This finding with several more checks.
     #[must_use]
     pub fn checks(mut self, checks: impl IntoIterator<Item = Check>) -> Self {
         self.checks.extend(checks);

@@ -9,13 +9,13 @@ const FARTHEST: f64 = 1e300;
 /// One of the two directions of a plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// What is measured, with its unit.
+    /// What the axis measures, with its unit.
     pub label: String,
-    /// The values at its two ends; a greater first one turns the axis round. None: what the layers need.
+    /// Values at the two ends of the axis; a greater first one turns it round. None: what the layers need.
     pub range: Option<(f64, f64)>,
-    /// How values are spread over it.
+    /// How values are spread over the axis.
     pub scale: Scale,
-    /// What is written along it.
+    /// What is written along the axis.
     pub ticks: Ticks,
 }
 
@@ -35,9 +35,9 @@ pub enum Ticks {
     /// Round numbers.
     #[default]
     Numbers,
-    /// Shares as percentages.
+    /// Shares, written as percentages.
     Percent,
-    /// Names at 0, 1, 2 …
+    /// These names, at the values 0, 1, 2 …
     Names(Vec<String>),
 }
 
@@ -47,22 +47,22 @@ impl Axis {
         Self { label: label.into(), ..Self::default() }
     }
 
-    /// The same axis from `first` to `last`.
+    /// This axis from `first` to `last`.
     pub fn between(self, first: f64, last: f64) -> Self {
         Self { range: Some((first, last)), ..self }
     }
 
-    /// The same axis, its numbers written as percentages.
+    /// This axis with its numbers written as percentages.
     pub fn percent(self) -> Self {
         Self { ticks: Ticks::Percent, ..self }
     }
 
-    /// The same axis with names at 0, 1, 2 …
+    /// This axis with names at 0, 1, 2 …
     pub fn names(self, names: Vec<String>) -> Self {
         Self { ticks: Ticks::Names(names), ..self }
     }
 
-    /// The same axis on a logarithmic scale.
+    /// This axis on a logarithmic scale.
     pub fn log(self) -> Self {
         Self { scale: Scale::Log, ..self }
     }

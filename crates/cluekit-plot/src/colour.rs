@@ -32,15 +32,15 @@ pub fn palette(index: usize) -> Colour {
 }
 
 impl Colour {
-    /// Black.
+    /// Black, `#000000`.
     pub const BLACK: Self = Self::new(0, 0, 0);
-    /// White.
+    /// White, `#ffffff`.
     pub const WHITE: Self = Self::new(255, 255, 255);
-    /// The palette's blue.
+    /// Blue of the palette.
     pub const BLUE: Self = PALETTE[0];
-    /// The palette's light blue.
+    /// Light blue of the palette.
     pub const SKY: Self = PALETTE[5];
-    /// The palette's vermilion.
+    /// Vermilion of the palette.
     pub const VERMILION: Self = PALETTE[4];
 
     /// The colour with these components.
@@ -48,7 +48,13 @@ impl Colour {
         Self { red, green, blue }
     }
 
-    /// As it is written in CSS: `#0072b2`.
+    /// The colour as CSS writes it, such as `#0072b2`.
+    ///
+    /// ```
+    /// use cluekit_plot::Colour;
+    ///
+    /// assert_eq!(Colour::new(0, 114, 178).hex(), "#0072b2");
+    /// ```
     pub fn hex(self) -> String {
         format!("#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
     }
@@ -67,7 +73,7 @@ pub enum ColourMap {
 }
 
 impl ColourMap {
-    /// Every map.
+    /// All colour maps.
     pub const ALL: [Self; 3] = [Self::Sequential, Self::Pale, Self::Diverging];
 
     /// The colour at `share` of the way, 0 to 1; what lies outside has the colour of the nearer end.

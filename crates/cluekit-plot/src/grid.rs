@@ -8,21 +8,21 @@ use crate::text::shortened;
 /// Plots in rows and columns, filled row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
-    /// What they show together; empty for what the first of them does.
+    /// Title of the grid; empty to show the title of the first plot.
     pub title: String,
-    /// How many stand side by side.
+    /// Number of plots side by side.
     pub columns: usize,
     /// The plots; a column is as wide as its widest, a row as high as its highest.
     pub plots: Vec<Plot>,
 }
 
 impl Grid {
-    /// `plots` in rows of `columns`.
+    /// A grid of `plots` in rows of `columns`.
     pub fn new(title: impl Into<String>, columns: usize, plots: Vec<Plot>) -> Self {
         Self { title: title.into(), columns, plots }
     }
 
-    /// The picture as an SVG document.
+    /// The grid as an SVG document.
     pub fn to_svg(&self) -> String {
         let columns = self.columns.clamp(1, self.plots.len().max(1));
         let cells: Vec<Cell> = self.plots.iter().map(Cell::of).collect();

@@ -24,7 +24,7 @@ impl Heading {
         EDGE + self.title.len() as f64 * TITLE_LINE + self.caption.len() as f64 * CAPTION_LINE
     }
 
-    /// Writes it along the upper edge.
+    /// Writes the heading along the upper edge.
     pub fn draw(&self, svg: &mut Svg) {
         let mut y = EDGE;
         for line in &self.title {

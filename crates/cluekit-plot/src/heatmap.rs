@@ -12,7 +12,7 @@ const MOST_VALUES: usize = 4_000_000;
 /// Pixels on the longer side of an image whose values are not blended.
 const SHARP: usize = 400;
 
-/// Why some values are no grid that can be shown.
+/// Why values are no grid that can be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GridError(String);
 
@@ -30,15 +30,15 @@ pub struct Heatmap {
     values: Vec<f64>,
     columns: usize,
     rows: usize,
-    /// The left and right edge.
+    /// Left and right edge of the heatmap.
     pub x: (f64, f64),
-    /// The lower and upper edge.
+    /// Lower and upper edge of the heatmap.
     pub y: (f64, f64),
-    /// How values become colours.
+    /// Map from values to colours.
     pub map: ColourMap,
     /// The values at the ends of the colour map. None: the least and the greatest.
     pub range: Option<(f64, f64)>,
-    /// What the values are, with their unit, beside the colour bar.
+    /// What the values are, with their unit, written beside the colour bar.
     pub label: String,
     /// Whether neighbouring values are blended.
     pub smooth: bool,

@@ -11,9 +11,9 @@ pub enum Layer {
     Line(Line),
     /// Separate points.
     Scatter(Scatter),
-    /// Bars.
+    /// Bars that stand side by side.
     Bars(Bars),
-    /// Values over the plane.
+    /// Values over the plane, as colours.
     Heatmap(Heatmap),
     /// A line to compare with.
     Reference(Reference),
@@ -22,45 +22,45 @@ pub enum Layer {
 /// A line through points; it is interrupted where a point is not finite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
-    /// Its points in order.
+    /// Points of the line, in order.
     pub points: Vec<(f64, f64)>,
-    /// A shaded range around it, in order; empty for none.
+    /// Shaded range around the line, in order; empty for none.
     pub band: Vec<Band>,
-    /// Its colour. None: the next one of the palette.
+    /// Colour of the line. None: the next one of the palette.
     pub colour: Option<Colour>,
     /// Whether each point is marked by a dot.
     pub dots: bool,
-    /// Whether it is dashed.
+    /// Whether the line is dashed.
     pub dashed: bool,
-    /// Its name in the legend; none keeps it out.
+    /// Name of the line in the legend; none to leave it out.
     pub name: Option<String>,
 }
 
 /// A vertical range at one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// The place.
+    /// Horizontal place of the range.
     pub x: f64,
-    /// The lower end.
+    /// Lower end of the range.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the range.
     pub high: f64,
 }
 
 /// Separate points; those that are not finite are left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
-    /// The points.
+    /// Places of the points.
     pub points: Vec<(f64, f64)>,
-    /// How each is drawn.
+    /// How each point is drawn.
     pub mark: Mark,
-    /// Radius in pixels.
+    /// Radius of each point in pixels.
     pub radius: f64,
-    /// 1 for opaque; less shows where many points lie on each other.
+    /// Opacity of each point: 1 for opaque; less shows where many points lie on each other.
     pub opacity: f64,
-    /// Their colour. None: the next one of the palette.
+    /// Colour of the points. None: the next one of the palette.
     pub colour: Option<Colour>,
-    /// Their name in the legend; none keeps them out.
+    /// Name of the points in the legend; none to leave them out.
     pub name: Option<String>,
 }
 
@@ -83,26 +83,26 @@ impl Default for Scatter {
 /// Bars that stand side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// The bars.
+    /// The bars, each with its edges.
     pub bars: Vec<Bar>,
-    /// 1 for opaque.
+    /// Opacity of the bars: 1 for opaque, 0 for invisible.
     pub opacity: f64,
-    /// Their colour. None: the next one of the palette.
+    /// Colour of the bars. None: the next one of the palette.
     pub colour: Option<Colour>,
-    /// Their name in the legend; none keeps them out.
+    /// Name of the bars in the legend; none to leave them out.
     pub name: Option<String>,
 }
 
 /// One upright bar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bar {
-    /// Its left edge.
+    /// Left edge of the bar.
     pub left: f64,
-    /// Its right edge.
+    /// Right edge of the bar.
     pub right: f64,
-    /// Where it stands, most often 0.
+    /// Value at which the bar stands, most often 0.
     pub foot: f64,
-    /// Where it ends.
+    /// Value at which the bar ends.
     pub top: f64,
 }
 
@@ -123,20 +123,20 @@ impl Bars {
 /// A line to compare with; it does not widen the axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
-    /// Where it runs.
+    /// Where the line runs.
     pub course: Course,
-    /// Its name in the legend; none keeps it out.
+    /// Name of the line in the legend; none to leave it out.
     pub name: Option<String>,
 }
 
 /// Where a reference line runs, from edge to edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Course {
-    /// y = x.
+    /// The diagonal y = x.
     Diagonal,
-    /// y is constant.
+    /// A horizontal line at this y.
     Horizontal(f64),
-    /// x is constant.
+    /// A vertical line at this x.
     Vertical(f64),
 }
 

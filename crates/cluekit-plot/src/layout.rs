@@ -9,11 +9,11 @@ use crate::svg::Frame;
 use crate::text::{text_width, wrapped};
 use crate::ticks::{Notation, Tick, linear_ticks};
 
-/// Free room along the edges of a picture.
+/// Free room along the edges of a picture, in pixels.
 pub const EDGE: f64 = 10.0;
-/// Height of a line of a title.
+/// Height of a line of a title, in pixels.
 pub const TITLE_LINE: f64 = 20.0;
-/// Height of a line of a caption.
+/// Height of a line of a caption, in pixels.
 pub const CAPTION_LINE: f64 = 17.0;
 pub(crate) const BAR_GAP: f64 = 12.0;
 pub(crate) const BAR_WIDTH: f64 = 14.0;
@@ -34,7 +34,7 @@ pub(crate) struct Margins {
 }
 
 impl Margins {
-    /// What remains of `outer`, never less than a few pixels.
+    /// The part of `outer` that remains inside, at least a few pixels.
     pub fn inside(&self, outer: Frame) -> Frame {
         Frame {
             x: outer.x + self.left,

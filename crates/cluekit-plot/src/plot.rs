@@ -10,29 +10,29 @@ use crate::legend;
 use crate::svg::{Anchor, Frame, Paint, Style, Svg, TextStyle};
 use crate::text::shortened;
 
-/// Height of the letters of a title.
+/// Height of the letters of a title, in pixels.
 pub const TITLE_SIZE: f64 = 15.0;
-/// Height of the letters of labels and captions.
+/// Height of the letters of labels and captions, in pixels.
 pub const LABEL_SIZE: f64 = 12.0;
-/// Height of the letters beside ticks.
+/// Height of the letters beside ticks, in pixels.
 pub const TICK_SIZE: f64 = 11.0;
 
 /// A picture with two axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// What it shows.
+    /// Title of the plot.
     pub title: String,
-    /// What is to be seen in it, below the title; empty for nothing.
+    /// Caption below the title; empty for none.
     pub caption: String,
-    /// The horizontal axis.
+    /// Horizontal axis of the plot.
     pub x: Axis,
-    /// The vertical axis.
+    /// Vertical axis of the plot.
     pub y: Axis,
-    /// What is drawn, later ones on top.
+    /// Layers of the plot, later ones on top.
     pub layers: Vec<Layer>,
-    /// Width in pixels.
+    /// Width of the plot in pixels.
     pub width: f64,
-    /// Height in pixels.
+    /// Height of the plot in pixels.
     pub height: f64,
 }
 
@@ -42,23 +42,23 @@ impl Plot {
         Self { title: title.into(), caption: String::new(), x, y, layers: Vec::new(), width: 640.0, height: 400.0 }
     }
 
-    /// The same plot with one more layer on top.
+    /// This plot with one more layer on top.
     pub fn with(mut self, layer: impl Into<Layer>) -> Self {
         self.layers.push(layer.into());
         self
     }
 
-    /// The same plot with something written below its title.
+    /// This plot with a caption below its title.
     pub fn captioned(self, caption: impl Into<String>) -> Self {
         Self { caption: caption.into(), ..self }
     }
 
-    /// The same plot in another size.
+    /// This plot in another size, in pixels.
     pub fn sized(self, width: f64, height: f64) -> Self {
         Self { width, height, ..self }
     }
 
-    /// The picture as an SVG document.
+    /// The plot as an SVG document.
     pub fn to_svg(&self) -> String {
         let (width, height) = self.size();
         let mut svg = Svg::new(width, height, &self.title);

@@ -2,7 +2,7 @@
 
 use crate::colour::{Colour, ColourMap};
 
-/// How many shades of a map are told apart; the shade of this number is transparent.
+/// Number of shades of a map that are told apart; the shade of this number is transparent.
 pub const SHADES: u8 = 255;
 
 /// The shade at `share` of the way along a map; what is no number is transparent.
@@ -27,7 +27,7 @@ pub fn enlarged<T: Copy>(cells: &[T], columns: usize, times: usize) -> Vec<T> {
     pixels
 }
 
-/// Pixels of any colour in rows of `columns`.
+/// A PNG of pixels of any colour, in rows of `columns`.
 pub fn colours_png(pixels: &[Colour], columns: usize) -> Vec<u8> {
     let bytes: Vec<u8> = pixels.iter().flat_map(|c| [c.red, c.green, c.blue]).collect();
     encoded(&bytes, columns, pixels.len() / columns, |encoder| encoder.set_color(png::ColorType::Rgb))

@@ -22,33 +22,33 @@ const STYLE: &str = "<style>\
 /// What a shape is filled or drawn with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Paint {
-    /// As the surrounding group says.
+    /// The paint of the surrounding group.
     #[default]
     Inherit,
-    /// Nothing.
+    /// No paint.
     None,
-    /// A fixed colour.
+    /// This colour on light and on dark paper.
     Solid(Colour),
-    /// The colour of text and axes.
+    /// Colour of text and axes.
     Ink,
-    /// Secondary text.
+    /// Colour of secondary text.
     Muted,
-    /// Grid lines.
+    /// Colour of grid lines.
     Faint,
-    /// The background.
+    /// Colour of the background.
     Paper,
 }
 
 /// How a shape looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
-    /// Its inside.
+    /// Paint of the inside.
     pub fill: Paint,
-    /// Its outline.
+    /// Paint of the outline.
     pub stroke: Paint,
-    /// Width of the outline.
+    /// Width of the outline in pixels.
     pub width: f64,
-    /// 1 for opaque, 0 for invisible.
+    /// Opacity of the shape: 1 for opaque, 0 for invisible.
     pub opacity: f64,
     /// Whether the outline is dashed.
     pub dashed: bool,
@@ -61,9 +61,9 @@ pub struct TextStyle {
     pub size: f64,
     /// Which part of the text stands at its position.
     pub anchor: Anchor,
-    /// Its colour.
+    /// Paint of the letters.
     pub paint: Paint,
-    /// Whether it is bold.
+    /// Whether the text is bold.
     pub bold: bool,
     /// Clockwise turn around its position, in degrees.
     pub turn: f64,
@@ -72,24 +72,24 @@ pub struct TextStyle {
 /// Which part of a text stands at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// Its beginning.
+    /// The beginning of the text.
     Start,
-    /// Its middle.
+    /// The middle of the text.
     Middle,
-    /// Its end.
+    /// The end of the text.
     End,
 }
 
 /// A rectangle in pixels, y downwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// Left edge.
+    /// Left edge of the rectangle.
     pub x: f64,
-    /// Upper edge.
+    /// Upper edge of the rectangle.
     pub y: f64,
-    /// Width.
+    /// Width of the rectangle.
     pub width: f64,
-    /// Height.
+    /// Height of the rectangle.
     pub height: f64,
 }
 
@@ -110,17 +110,17 @@ impl Style {
     const INHERIT: Self =
         Self { fill: Paint::Inherit, stroke: Paint::Inherit, width: 1.0, opacity: 1.0, dashed: false };
 
-    /// Adds nothing to what the surrounding group says.
+    /// A style that adds nothing to that of the surrounding group.
     pub fn inherit() -> Self {
         Self::INHERIT
     }
 
-    /// Filled, without an outline.
+    /// A style that is filled, without an outline.
     pub fn fill(paint: Paint) -> Self {
         Self { fill: paint, ..Self::INHERIT }
     }
 
-    /// An outline `width` wide, not filled.
+    /// A style with an outline `width` wide, without filling.
     pub fn stroke(paint: Paint, width: f64) -> Self {
         Self { fill: Paint::None, stroke: paint, width, ..Self::INHERIT }
     }
@@ -175,29 +175,29 @@ impl Paint {
 }
 
 impl TextStyle {
-    /// Upright text in ink that begins at its position.
+    /// A style of upright text in ink that begins at its position.
     pub fn new(size: f64) -> Self {
         Self { size, anchor: Anchor::Start, paint: Paint::Ink, bold: false, turn: 0.0 }
     }
 
-    /// The same, anchored elsewhere.
+    /// This style, anchored at another part of the text.
     pub fn anchored(self, anchor: Anchor) -> Self {
         Self { anchor, ..self }
     }
 }
 
 impl Path {
-    /// Begins a new piece at a point.
+    /// Begins a new piece of the path at a point.
     pub fn move_to(&mut self, x: f64, y: f64) {
         self.0 += &format!("M{} {}", number(x), number(y));
     }
 
-    /// A straight line to a point.
+    /// Adds a straight line to a point.
     pub fn line_to(&mut self, x: f64, y: f64) {
         self.0 += &format!("L{} {}", number(x), number(y));
     }
 
-    /// A straight line back to where the piece began.
+    /// Closes the piece by a straight line back to where it began.
     pub fn close(&mut self) {
         self.0.push('Z');
     }
@@ -211,31 +211,31 @@ impl Svg {
         svg
     }
 
-    /// A rectangle.
+    /// Draws a rectangle.
     pub fn rect(&mut self, frame: Frame, style: &Style) {
         self.element("rect", &format!("{}{}", place(frame), style.attributes()));
     }
 
-    /// A straight line between two points.
+    /// Draws a straight line between two points.
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), style: &Style) {
         let ends = [("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1)];
         self.element("line", &format!("{}{}", numbers(&ends), style.attributes()));
     }
 
-    /// A line through several points.
+    /// Draws a line through several points.
     pub fn polyline(&mut self, points: &[(f64, f64)], style: &Style) {
         let points: Vec<_> = points.iter().map(|&(x, y)| format!("{},{}", number(x), number(y))).collect();
         let round = "stroke-linejoin=\"round\" stroke-linecap=\"round\"";
         self.element("polyline", &format!(" points=\"{}\" {round}{}", points.join(" "), style.attributes()));
     }
 
-    /// A circle.
+    /// Draws a circle.
     pub fn circle(&mut self, centre: (f64, f64), radius: f64, style: &Style) {
         let place = numbers(&[("cx", centre.0), ("cy", centre.1), ("r", radius)]);
         self.element("circle", &format!("{place}{}", style.attributes()));
     }
 
-    /// Any shape.
+    /// Draws any shape.
     pub fn path(&mut self, path: &Path, style: &Style) {
         self.element("path", &format!(" d=\"{}\"{}", path.0, style.attributes()));
     }
@@ -280,7 +280,7 @@ impl Svg {
         self.body += "</svg>\n";
     }
 
-    /// The whole document.
+    /// The whole document as text.
     pub fn finish(self) -> String {
         let [width, height] = [self.width, self.height].map(number);
         let title = escape(&self.title);

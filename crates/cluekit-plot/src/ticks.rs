@@ -3,18 +3,18 @@
 /// A place on an axis with what is written beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// Where it is.
+    /// Value at the tick.
     pub value: f64,
-    /// What is written there.
+    /// Text beside the tick.
     pub label: String,
 }
 
 /// How numbers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
-    /// 0.25, 40k
+    /// Plain numbers: `0.25`, `40k`.
     Plain,
-    /// 25 %
+    /// Percentages: `25 %`.
     Percent,
 }
 

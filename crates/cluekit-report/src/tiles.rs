@@ -28,12 +28,12 @@ pub struct Tiles<'a> {
     pub rows: Vec<TileRow>,
 }
 
-/// One row.
+/// One row of images.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TileRow {
-    /// What stands to its left; empty for nothing.
+    /// Text to the left of the row; empty for none.
     pub name: String,
-    /// Its images.
+    /// Images of the row.
     pub tiles: Vec<Tile>,
 }
 
@@ -42,9 +42,9 @@ pub struct TileRow {
 pub struct Tile {
     /// What is shown.
     pub content: Content,
-    /// Above it.
+    /// Text above the image; empty for none.
     pub above: String,
-    /// Below it, line by line.
+    /// Text below the image, line by line.
     pub below: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ impl Tile {
         Self::new(Content::Picture(x.to_vec()))
     }
 
-    /// With something above it.
+    /// This image with a text above it.
     #[must_use]
     pub fn above(self, text: impl Into<String>) -> Self {
         Self { above: text.into(), ..self }

@@ -51,9 +51,9 @@ pub struct TranslationPicture<'a> {
 pub struct TranslationExample<'a> {
     /// The input itself.
     pub input: &'a [f32],
-    /// What the generative model makes of it when nothing is changed.
+    /// The reconstruction of the input, before the translation.
     pub reconstruction: &'a [f32],
-    /// The same after the translation.
+    /// The decoded input after the translation.
     pub after: &'a [f32],
     /// Uncertainty H of the three.
     pub uncertainty: [f32; 3],

@@ -36,9 +36,9 @@ const BOLD: f32 = 600.0;
 /// A font with its outlines of every letter of an alphabet.
 #[derive(Clone, Debug)]
 pub struct Font {
-    /// The family, and whether it leans.
+    /// Name of the family, and whether the face leans.
     pub name: String,
-    /// Whether there is a bold face of its own; otherwise outlines are emboldened.
+    /// Whether the family has a bold face; otherwise outlines are emboldened.
     pub has_bold: bool,
     /// For each letter the outline, and the bold one.
     outlines: Vec<[Outline; 2]>,

@@ -6,32 +6,32 @@ use rand::RngExt;
 use rand_distr::{Distribution, Normal};
 use serde::{Deserialize, Serialize};
 
-/// How one symbol is drawn.
+/// Attributes of one symbol: all that its picture follows from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attributes {
-    /// The letter, by its place in the alphabet.
+    /// Position of the letter in the alphabet.
     pub letter: usize,
-    /// The font, by its place among all.
+    /// Position of the font in the list of fonts.
     pub font: usize,
-    /// With thick strokes.
+    /// Whether the strokes are thick.
     pub is_bold: bool,
-    /// Leaning.
+    /// Whether the letter leans.
     pub is_slant: bool,
-    /// In radians.
+    /// Rotation in radians.
     pub rotation: f32,
     /// The longer side of the symbol, in sides of the image.
     pub scale: f32,
-    /// From one edge, −1, to the other, 1.
+    /// Place in the image, across and down: from −1 at one edge to 1 at the other.
     pub translation: [f32; 2],
-    /// What the symbol is painted with.
+    /// Pattern that the symbol is painted with.
     pub foreground: Pattern,
-    /// And what lies behind it.
+    /// Pattern behind the symbol.
     pub background: Pattern,
     /// Whether every pixel v becomes 1 − v.
     pub inverse_color: bool,
-    /// Deviation of each pixel's noise.
+    /// Standard deviation of each pixel's noise.
     pub pixel_noise_scale: f32,
-    /// What the noise follows from.
+    /// Seed of the noise.
     pub seed: u64,
 }
 
@@ -55,7 +55,7 @@ impl Paint {
     }
 }
 
-/// From what attributes are drawn.
+/// The probabilities that attributes are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
     /// Probability of thick strokes.
@@ -73,7 +73,7 @@ pub struct Law {
     /// Probability of inversion.
     inverse: f64,
     noise: f32,
-    /// Only fonts with a bold face of their own.
+    /// Whether only fonts with a bold face are used.
     pub bold_fonts: bool,
 }
 
@@ -96,14 +96,14 @@ const THICK: Law = Law { bold: 1.0, slant: 0.0, scale: [0.7, 0.1], bold_fonts: t
 
 cluekit::named! {
     "set", "a set of symbols";
-    /// The sets that have a name.
+    /// Named sets of symbols, as they are published.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Set {
         /// White on black, upright and in the middle: only letter and font vary.
         Plain = "plain",
-        /// Everything varies, between gradients of any colour.
+        /// All attributes vary; symbol and background are gradients of any colour.
         Default = "default",
-        /// The same, white on black or black on white.
+        /// All attributes vary; white on black or black on white.
         DefaultBw = "default-bw",
         /// Thick letters, white on black or black on white.
         #[default]
@@ -120,7 +120,7 @@ cluekit::named! {
 }
 
 impl Set {
-    /// What its attributes are drawn from.
+    /// The law that attributes of the set are drawn from.
     pub fn law(self) -> Law {
         let white_on_black = Law { foreground: Paint::White, background: Paint::Black, ..DEFAULT };
         match self {
@@ -147,19 +147,19 @@ impl Set {
         }
     }
 
-    /// Pixels a side, unless others are asked for.
+    /// Usual number of pixels on each side of an image.
     pub fn side(self) -> usize {
         if self == Self::Tiny { 8 } else { 32 }
     }
 
-    /// Whether it is grey, unless colours are asked for.
+    /// Whether images of the set are usually grey.
     pub fn is_grey(self) -> bool {
         self == Self::Tiny
     }
 }
 
 impl Law {
-    /// The attributes of one image.
+    /// Draws the attributes of one image.
     pub fn draw(&self, letters: usize, fonts: usize, rng: &mut Rng) -> Attributes {
         let normal = |deviation: f32, rng: &mut Rng| -> f32 {
             Normal::new(0.0, deviation).expect("a deviation is no negative number").sample(rng)

@@ -39,7 +39,7 @@ const MOST_BYTES: usize = 1 << 34;
 /// More pixels a side than anybody looks at.
 const MOST_PIXELS: usize = 4096;
 
-/// Makes images.
+/// A maker of images of symbols.
 #[derive(Clone, Debug)]
 pub struct Generator {
     law: Law,
@@ -66,14 +66,14 @@ pub struct GeneratorSettings {
     pub grey: bool,
 }
 
-/// One image with how it came about.
+/// One image with the attributes that it was drawn from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Symbol {
-    /// `side × side × channels` bytes, row by row.
+    /// Pixels of the image, `side × side × channels` bytes, row by row.
     pub pixels: Vec<u8>,
-    /// How much of each pixel the symbol covers, `side × side` bytes.
+    /// Cover of each pixel by the symbol, 0 to 255, `side × side` bytes.
     pub mask: Vec<u8>,
-    /// How it was drawn.
+    /// Attributes that the image was drawn from.
     pub attributes: Attributes,
 }
 
@@ -115,7 +115,7 @@ impl Generator {
         Ok(generator.with_side(side)?.in_grey(grey))
     }
 
-    /// The same with another number of pixels a side.
+    /// This generator with `side` pixels on each side of an image.
     pub fn with_side(self, side: usize) -> Result<Self> {
         match side {
             1..=MOST_PIXELS => Ok(Self { side, ..self }),
@@ -123,22 +123,22 @@ impl Generator {
         }
     }
 
-    /// The same in grey, or in colours.
+    /// This generator for images in grey, or in colours.
     pub fn in_grey(self, grey: bool) -> Self {
         Self { channels: if grey { 1 } else { 3 }, ..self }
     }
 
-    /// The letters.
+    /// Letters that are drawn.
     pub fn letters(&self) -> &[char] {
         &self.letters
     }
 
-    /// The fonts.
+    /// Fonts that letters are drawn in.
     pub fn fonts(&self) -> &[Font] {
         &self.fonts
     }
 
-    /// Pixels a side, and numbers a pixel.
+    /// Number of pixels on each side, and number of channels.
     pub fn shape(&self) -> [usize; 2] {
         [self.side, self.channels]
     }
@@ -148,7 +148,7 @@ impl Generator {
         Image { channels: self.channels, height: self.side, width: self.side, maximum: 255.0 }
     }
 
-    /// So many images, each with a stream of random numbers of its own.
+    /// Makes `count` images, each with its own stream of random numbers.
     pub fn make(&self, count: usize, seed: Seed) -> Result<Vec<Symbol>> {
         let bytes = count.saturating_mul(self.side * self.side * (self.channels + 1));
         if bytes > MOST_BYTES {

@@ -17,11 +17,12 @@ const LEAST_SIZE: f32 = 0.1;
 pub struct Pose {
     /// The longer side of the upright symbol, in sides of the image.
     pub scale: f32,
-    /// In radians, clockwise.
+    /// Rotation in radians, clockwise.
     pub rotation: f32,
-    /// Whether it leans.
+    /// Whether the symbol leans.
     pub is_slant: bool,
-    /// From −1, where its box touches the left or upper edge, to 1, where it touches the other.
+    /// Place in the image, across and down: from −1, where the symbol's box touches the left or upper edge, to 1, where
+    /// it touches the other.
     pub translation: [f32; 2],
 }
 
@@ -47,7 +48,7 @@ impl Outline {
         Self::new(pen.commands, None)
     }
 
-    /// The same with thicker strokes.
+    /// This outline with thicker strokes.
     pub fn emboldened(&self) -> Self {
         let thicker = Self::new(self.commands.clone(), Some(EMBOLDENING));
         thicker.expect("an outline around one that can be drawn can be drawn")
@@ -62,7 +63,7 @@ impl Outline {
         (width > 0.0 && height > 0.0 && size.is_finite()).then_some(Self { size, ..outline })
     }
 
-    /// How much of each pixel the symbol covers, from 0 to 255, row by row.
+    /// Cover of each pixel by the symbol, from 0 to 255, row by row.
     pub fn mask(&self, pose: &Pose, side: usize) -> Vec<u8> {
         let transform = self.placed(pose, side);
         let mut mask = vec![0; side * side];

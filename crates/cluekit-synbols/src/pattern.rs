@@ -20,19 +20,19 @@ const RADII: [f32; 2] = [2.0, 0.1];
 /// An opaque colour: red, green and blue from 0 to 1.
 pub type Colour = [f32; 3];
 
-/// What is painted.
+/// A pattern that fills an image.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
-    /// One colour.
+    /// One colour everywhere.
     Solid(Colour),
-    /// Three colours that run into each other along a line or between two circles; all of it follows from a seed.
+    /// Three colours that run into each other, along a line or between two circles; all of it follows from this seed.
     Gradient(u64),
     /// Hundreds of strokes of any colour.
     Camouflage {
-        /// What they follow from.
+        /// Seed of the strokes.
         seed: u64,
-        /// Down instead of across.
+        /// Whether strokes go down instead of across.
         upright: bool,
     },
 }
@@ -40,7 +40,7 @@ pub enum Pattern {
 impl Pattern {
     /// White, for symbols.
     pub const WHITE: Self = Self::Solid([1.0; 3]);
-    /// Black, for what lies behind them.
+    /// Black, for backgrounds.
     pub const BLACK: Self = Self::Solid([0.0; 3]);
 
     /// The colours of an image with this many pixels a side, row by row, each at the middle of its pixel.

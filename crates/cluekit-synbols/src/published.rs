@@ -24,21 +24,21 @@ const DEFLATE: u32 = 4;
 /// Shares of training and validation images; the rest is for testing.
 const SHARES: [f64; 2] = [0.6, 0.2];
 
-/// For each image whether it is for training, validation or testing.
+/// For each image whether it belongs to training, validation or testing.
 pub type Split = Vec<[bool; 3]>;
 
-/// Images with what is known of them.
+/// A file of symbols in the published layout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
-    /// Images, height, width and channels.
+    /// Number of images, height, width and number of channels.
     pub shape: [usize; 4],
-    /// The bytes of all images.
+    /// Bytes of all images, one behind the other.
     pub images: Vec<u8>,
-    /// How much of each pixel the symbol covers, where that is kept.
+    /// Cover of each pixel by the symbol, 0 to 255; none if the file has no masks.
     pub masks: Option<Vec<u8>>,
-    /// The attributes of each image, a JSON object each.
+    /// Attributes of each image as a JSON object.
     pub attributes: Vec<String>,
-    /// By name.
+    /// Splits of the images, by name.
     pub splits: BTreeMap<String, Split>,
 }
 
@@ -63,7 +63,7 @@ impl Published {
         }
     }
 
-    /// The bytes of such a file.
+    /// The file as the bytes of HDF5.
     pub fn to_hdf5(&self, seed: Seed) -> Result<Vec<u8>> {
         let [count, height, width, channels] = self.shape.map(|side| side as u64);
         let mut file = FileBuilder::new();
@@ -96,7 +96,7 @@ impl Published {
         Self::parse(path, std::fs::read(path).map_err(Error::reading(path))?)
     }
 
-    /// The same from the bytes of the file at `path`.
+    /// Like [`Published::read`], from the bytes of the file at `path`.
     pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Self> {
         let wrong = |problem: String| Error::file(path, problem);
         let no_file = |problem| wrong(format!("is no whole HDF5 file ({problem}); fetch or make it again"));
@@ -148,7 +148,8 @@ impl Published {
         Ok(Self { shape, images, masks, attributes, splits })
     }
 
-    /// What an attribute such as `char` or `font` is for each image, by its place among the sorted values.
+    /// Value of an attribute such as `char` or `font` for each image: the sorted values, and each image's position
+    /// among them.
     pub fn labels(&self, attribute: &str) -> Result<(Vec<String>, Vec<u32>)> {
         let value = |(row, text): (usize, &String)| -> Result<String> {
             let known = serde_json::from_str::<Value>(text).ok();

@@ -26,17 +26,17 @@ const SPLIT: &str = "random";
 /// A dataset of symbols that is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    /// What the user types.
+    /// Name that the user types.
     pub name: &'static str,
-    /// From which laws its images are drawn.
+    /// Set whose law the images are drawn from.
     pub set: Set,
-    /// Its letters, one after the other.
+    /// Letters of the dataset, one after the other.
     pub letters: &'static str,
-    /// Images of all parts together: 60 % to learn from, 20 % to validate on, 20 % to test on.
+    /// Number of images in all: 60 % to learn from, 20 % to validate on, 20 % to test on.
     pub images: usize,
-    /// Pixels a side.
+    /// Number of pixels on each side of an image.
     pub side: usize,
-    /// Whether there is one channel instead of three.
+    /// Whether images are grey, with one channel instead of three.
     pub grey: bool,
 }
 
@@ -54,7 +54,7 @@ pub const RECIPES: [Recipe; 3] = [
     Recipe { name: "synbols-demo", set: Set::NonCamouBw, letters: "abdeghnpqu", images: 20_000, side: 24, grey: true },
 ];
 
-/// The recipe called `name`; `name:5000` is the same with so many images.
+/// The recipe called `name`; `name:5000` is this recipe with 5000 images.
 pub fn recipe(name: &str) -> Option<Recipe> {
     let (name, images) = match name.split_once(':') {
         Some((name, images)) => (name, Some(images.parse().ok().filter(|images| *images > 0)?)),

@@ -21,137 +21,137 @@ pub enum Error {
     /// A file could not be opened or read.
     #[error("cannot read {}", path.display())]
     Read {
-        /// The file.
+        /// Path of the file that could not be read.
         path: PathBuf,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: std::io::Error,
     },
 
     /// A file could not be created, written or renamed into place.
     #[error("cannot write {}", path.display())]
     Write {
-        /// The file.
+        /// Path of the file that could not be written.
         path: PathBuf,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: std::io::Error,
     },
 
     /// A file was read but its contents are not what they should be.
     #[error("{}: {problem}", path.display())]
     File {
-        /// The file.
+        /// Path of the file whose contents are wrong.
         path: PathBuf,
-        /// What is wrong with it and how to mend it.
+        /// What is wrong with the contents, and how to mend them.
         problem: String,
     },
 
     /// A file or folder that is needed is not there.
     #[error("{}: {problem}", path.display())]
     Missing {
-        /// The file or folder.
+        /// Path of the file or folder that is missing.
         path: PathBuf,
-        /// What is missing.
+        /// What is missing, in words.
         problem: String,
     },
 
-    /// A file belongs to other models.
+    /// A file belongs to models other than those at hand.
     #[error("{}: {problem}", path.display())]
     Mismatch {
-        /// The file.
+        /// Path of the file that belongs to other models.
         path: PathBuf,
-        /// What does not fit.
+        /// How the file and the models differ.
         problem: String,
     },
 
     /// One line of a text file is wrong.
     #[error("{}, line {line}: {problem}", path.display())]
     Line {
-        /// The file.
+        /// Path of the text file.
         path: PathBuf,
-        /// The line, counted from 1.
+        /// Number of the wrong line, counted from 1.
         line: u64,
-        /// What is wrong with it and how to mend it.
+        /// What is wrong with the line, and how to mend it.
         problem: String,
     },
 
     /// A setting has a value that cannot be used.
     #[error("setting `{key}`: {problem}")]
     Setting {
-        /// The setting's name as it is written in TOML.
+        /// Name of the setting, as it is written in TOML.
         key: String,
-        /// What is wrong with its value and what would be right.
+        /// What is wrong with the value, and which values can be used.
         problem: String,
     },
 
     /// No input meets all constraints.
     #[error("setting `{key}`: {problem}")]
     Infeasible {
-        /// The constraint's name as it is written in TOML.
+        /// Name of the constraint, as it is written in TOML.
         key: String,
-        /// What contradicts it, and what to do.
+        /// What contradicts the constraint, and what to do.
         problem: String,
     },
 
     /// The model is certain about no training row that would serve.
     #[error("no training point of the wanted classes has an uncertainty below {below}")]
     NoCertainRow {
-        /// The threshold of certainty.
+        /// Uncertainty below which the model counts as certain.
         below: f32,
     },
 
     /// The data are no longer those that a run was made from.
     #[error("{problem}")]
     DataChanged {
-        /// What differs.
+        /// What differs between the data now and the data of the run.
         problem: String,
     },
 
     /// The data cannot serve for what was asked.
     #[error("{problem}")]
     Data {
-        /// What is missing or contradictory, and what to do.
+        /// What the data lack or contradict, and what to do.
         problem: String,
     },
 
     /// An array does not have the shape that the model expects.
     #[error("{what} has shape {got:?}, expected {expected:?}")]
     Shape {
-        /// Which array.
+        /// Name of the array, in words.
         what: String,
-        /// The shape that was needed.
+        /// Shape that the model expects.
         expected: Vec<usize>,
-        /// The shape that came.
+        /// Shape that the array has.
         got: Vec<usize>,
     },
 
-    /// Training left the finite numbers.
+    /// Training diverged: a loss left the finite numbers, or grew without end.
     #[error("training of the {model} diverged at epoch {epoch}: {quantity} is {value}; {remedy}")]
     Diverged {
-        /// Which model was being trained.
+        /// Name of the model that was being trained.
         model: String,
-        /// The epoch, counted from 1.
+        /// Epoch in which training failed, counted from 1.
         epoch: usize,
-        /// What became unusable.
+        /// Name of the quantity that became unusable, such as a loss.
         quantity: &'static str,
-        /// Its value.
+        /// Value of that quantity when training ended.
         value: f64,
-        /// Which settings to change.
+        /// Which settings to change, in words.
         remedy: String,
     },
 
-    /// Somebody who watched wanted it to end.
+    /// An [`Observer`](crate::observer::Observer) ended the work.
     #[error("{what} was stopped")]
     Cancelled {
-        /// What was being done.
+        /// Name of the work that was ended.
         what: String,
     },
 
-    /// A metric that counts was asked to serve as an objective.
+    /// A diversity metric that counts labels was asked to serve as an objective, which needs a gradient.
     #[error("`{name}` cannot be optimised: it counts labels and has no gradient; choose one of {choices}")]
     NotDifferentiable {
-        /// The metric.
+        /// Name of the metric without a gradient.
         name: &'static str,
-        /// The metrics that do have a gradient, the nearest to it first.
+        /// Names of the metrics with a gradient, the nearest relative first.
         choices: String,
     },
 
@@ -160,46 +160,55 @@ pub enum Error {
         "the {model} only answers and has no gradient to descend; choose a gradient-free method, or give it a pull-back"
     )]
     NoGradient {
-        /// Which model.
+        /// Name of the model without a gradient: `decoder` or `predictor`.
         model: &'static str,
     },
 
-    /// Nothing more than a download went wrong, from every mirror.
+    /// Every mirror failed to serve a file.
     #[error("could not fetch {name}: {problem}")]
     Fetch {
-        /// The file that was to be fetched.
+        /// Name of the file that was to be fetched.
         name: String,
         /// What each mirror answered, and what to do.
         problem: String,
     },
 
-    /// A problem with things to do about it.
+    /// A problem, together with remedies.
     #[error("{problem}; {}", alternatives(remedies, &Remedy::to_string))]
     Remedied {
-        /// The problem.
+        /// The problem itself.
         problem: Box<Error>,
-        /// Any of these helps.
+        /// Things to do about the problem; any one of them helps.
         remedies: Vec<Remedy>,
     },
 }
 
 impl Error {
-    /// An [`Error::File`]: the contents of `path` are not usable because of `problem`.
+    /// Makes an [`Error::File`]: the contents of `path` are not usable because of `problem`.
     pub fn file(path: impl AsRef<Path>, problem: impl Into<String>) -> Self {
         Self::File { path: path.as_ref().to_owned(), problem: problem.into() }
     }
 
-    /// An [`Error::Line`] of the text file `path`; lines are counted from 1.
+    /// Makes an [`Error::Line`] of the text file `path`; lines are counted from 1.
     pub fn line(path: impl AsRef<Path>, line: u64, problem: impl Into<String>) -> Self {
         Self::Line { path: path.as_ref().to_owned(), line, problem: problem.into() }
     }
 
-    /// An [`Error::Missing`]: `path` is not there, or lacks something.
+    /// Makes an [`Error::Missing`]: `path` is absent, or lacks something.
     pub fn missing(path: impl AsRef<Path>, problem: impl Into<String>) -> Self {
         Self::Missing { path: path.as_ref().to_owned(), problem: problem.into() }
     }
 
-    /// The same problem with one more thing to do about it.
+    /// This problem with one more remedy.
+    ///
+    /// ```
+    /// use cluekit::Error;
+    /// use cluekit::error::Remedy;
+    ///
+    /// let error = Error::data("no clue was found").remedy(Remedy::raise("threshold"));
+    /// assert_eq!(error.fact().to_string(), "no clue was found");
+    /// assert_eq!(error.remedies(), [Remedy::raise("threshold")]);
+    /// ```
     #[must_use]
     pub fn remedy(self, remedy: Remedy) -> Self {
         match self {
@@ -219,7 +228,7 @@ impl Error {
         }
     }
 
-    /// What helps: any of these.
+    /// The remedies of the problem; any one of them helps.
     pub fn remedies(&self) -> &[Remedy] {
         match self {
             Self::Remedied { remedies, .. } => remedies,
@@ -254,17 +263,17 @@ impl Error {
         }
     }
 
-    /// An [`Error::Setting`].
+    /// Makes an [`Error::Setting`]: the value of `key` cannot be used because of `problem`.
     pub fn setting(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Setting { key: key.into(), problem: problem.into() }
     }
 
-    /// An [`Error::Infeasible`].
+    /// Makes an [`Error::Infeasible`]: the constraint `key` cannot be met because of `problem`.
     pub fn infeasible(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Infeasible { key: key.into(), problem: problem.into() }
     }
 
-    /// An [`Error::Data`].
+    /// Makes an [`Error::Data`]: the data cannot serve because of `problem`.
     pub fn data(problem: impl Into<String>) -> Self {
         Self::Data { problem: problem.into() }
     }

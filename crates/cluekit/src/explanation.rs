@@ -22,15 +22,16 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
-    /// The input as it is: x₀ and z₀.
+    /// The input to be explained, with its prediction, x₀ and z₀.
     pub input: Original,
-    /// What the generative model makes of the input when nothing is changed: μ_θ(z₀).
+    /// The decoded z₀: what the generative model makes of the unchanged input.
     pub reconstruction: Reconstruction,
     /// The counterfactuals, the accepted and the rejected, in the order of their starts.
     pub clues: Vec<Clue>,
-    /// How different they are from each other, over all of them.
+    /// How different the clues are from each other, accepted and rejected ones together.
     pub diversity: Summary,
-    /// For each class the weight 1 / (least cost)² of its accepted clues, normalised; nothing without any.
+    /// For each class the weight 1 / (least cost)² of its accepted clues, normalised to sum to 1; none without accepted
+    /// clues.
     pub label_distribution: Option<Vec<f64>>,
     /// Groups of accepted clues that make the same kind of change.
     pub modes: Vec<Mode>,
@@ -44,23 +45,23 @@ pub struct Explanation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Original {
-    /// Its row among the inputs that were given, or in the split it was taken from.
+    /// Row of the input, among the inputs that were given or in its split, counted from 0.
     pub index: usize,
-    /// The predicted class, or the predicted value.
+    /// Predicted class, or predicted value, of the input.
     pub label: Label,
-    /// The true one, if it is known.
+    /// True class, or true value, of the input; none if it is unknown.
     pub target: Option<Label>,
-    /// How unsure the model is about it.
+    /// Uncertainty of the prediction for the input.
     pub uncertainty: UncertaintyParts,
-    /// Of the classes; empty for a regression.
+    /// Predicted probability of each class for the input; empty for a regression.
     pub probabilities: Vec<f32>,
-    /// The input in the data's own units; nothing for an image.
+    /// The input in the data's own units; none for an image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<BTreeMap<String, serde_json::Value>>"))]
     pub row: Option<DataRow>,
     /// The encoded input x₀.
     pub x: Vec<f32>,
-    /// Its latent code z₀ = μ_φ(z|x₀).
+    /// Latent code of the input, z₀ = μ_φ(z|x₀).
     pub z: Vec<f32>,
 }
 
@@ -68,15 +69,15 @@ pub struct Original {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reconstruction {
-    /// The predicted class, or the predicted value.
+    /// Predicted class, or predicted value, of the reconstruction.
     pub label: Label,
-    /// How unsure the model is about it.
+    /// Uncertainty of the prediction for the reconstruction.
     pub uncertainty: UncertaintyParts,
-    /// d_x between it and the input.
+    /// Distance d_x between the reconstruction and the input.
     pub distance: f32,
-    /// L(z₀): every term with the weights of the search.
+    /// Objective L(z₀): every term with the weights of the search.
     pub cost: f32,
-    /// The encoded reconstruction.
+    /// The encoded reconstruction, μ_θ(z₀).
     pub x: Vec<f32>,
 }
 
@@ -84,42 +85,42 @@ pub struct Reconstruction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clue {
-    /// The predicted class, or the predicted value.
+    /// Predicted class, or predicted value, of the counterfactual.
     pub label: Label,
-    /// How unsure the model is about it.
+    /// Uncertainty of the prediction for the counterfactual.
     pub uncertainty: UncertaintyParts,
-    /// Of the classes; empty for a regression.
+    /// Predicted probability of each class for the counterfactual; empty for a regression.
     pub probabilities: Vec<f32>,
-    /// How far it is from the input.
+    /// Distances from the counterfactual to the input.
     pub distance: Distances,
     /// L(z) of Eq. 1: weighted uncertainty and distances, without diversity.
     pub cost: f32,
-    /// Steps that the search took.
+    /// Number of steps that the search took.
     pub steps: usize,
-    /// Why it ended.
+    /// Why the search ended.
     pub stopped: StopReason,
-    /// Whether the model is certain about it, and every promise is kept.
+    /// Whether the clue is accepted: the model is certain, and ball and constraints are respected.
     pub accepted: bool,
-    /// Why it was not accepted.
+    /// Why the clue was rejected; none for an accepted one.
     pub reason: Option<Rejection>,
-    /// How ordinary it is among the training data; nothing when that was not asked for.
+    /// How usual the counterfactual is among the training data; none unless the search asked for it.
     pub plausibility: Option<Plausibility>,
-    /// The mapper that proposed it; nothing for a search of its own.
+    /// Name of the mapper that proposed the counterfactual; none for a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapper: Option<String>,
-    /// The radius δ of the ball that it was searched in; nothing for an unbounded search.
+    /// Radius δ of the ball that the clue was searched in; none for an unbounded search.
     pub delta: Option<f32>,
-    /// What differs from the input, in the data's own units; empty for images.
+    /// Features that differ from the input, in the data's own units; empty for images.
     pub changes: Vec<Change>,
-    /// The counterfactual in the data's own units; nothing for an image.
+    /// The counterfactual in the data's own units; none for an image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<BTreeMap<String, serde_json::Value>>"))]
     pub row: Option<DataRow>,
-    /// The encoded counterfactual.
+    /// The encoded counterfactual x.
     pub x: Vec<f32>,
-    /// Where the search ended.
+    /// Latent code z of the counterfactual, where the search ended.
     pub z: Vec<f32>,
-    /// The codes on the way there, from the start on, one a step; empty unless it was asked for.
+    /// Latent codes from the start of the search to its end, one for each step; empty unless the search is traced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Vec<f32>>,
 }
@@ -129,9 +130,9 @@ pub struct Clue {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Label {
-    /// A position in the list of classes.
+    /// Position of a class in the list of classes, counted from 0.
     Class(usize),
-    /// A value in the data's unit.
+    /// Value in the data's unit.
     Value(f32),
 }
 
@@ -148,7 +149,7 @@ pub enum Label {
 pub struct DataRow(pub Vec<(String, Value)>);
 
 impl DataRow {
-    /// What encoded numbers stand for; nothing for an image, and where a number is not finite.
+    /// Decodes the row `x` of a table; none for an image, or where a number is not finite.
     pub fn of(x: &[f32], schema: &Schema) -> Option<Self> {
         if schema.image.is_some() || x.iter().any(|number| !number.is_finite()) {
             return None;
@@ -192,11 +193,11 @@ impl<'de> Deserialize<'de> for DataRow {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distances {
-    /// d_x(x, x₀).
+    /// Distance between the inputs, d_x(x, x₀).
     pub input: f32,
-    /// ρ(z, z₀) = ‖z − z₀‖₂.
+    /// Distance between the latent codes, ρ(z, z₀) = ‖z − z₀‖₂.
     pub latent: f32,
-    /// d_y(f(x), f(x₀)).
+    /// Distance between the predictions, d_y(f(x), f(x₀)).
     pub prediction: f32,
 }
 
@@ -205,11 +206,11 @@ pub struct Distances {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
-    /// All steps were taken.
+    /// The search took all its steps.
     MaxSteps,
-    /// The objective no longer improved.
+    /// The objective stopped improving.
     Converged,
-    /// The objective left the finite numbers; the best point before that is returned.
+    /// The objective left the finite numbers; the search returns the best point before that.
     NotFinite,
 }
 
@@ -217,9 +218,9 @@ pub enum StopReason {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plausibility {
-    /// Of the reconstruction error ‖x − μ_θ(μ_φ(x))‖₁: near 1 for an x that the data would not hold.
+    /// Share by the reconstruction error ‖x − μ_θ(μ_φ(x))‖₁: near 1 for an x unlike the data.
     pub reconstruction: f32,
-    /// Of the ELBO: near 0 for an x that the data would not hold; nothing when the model has none.
+    /// Share by the ELBO: near 0 for an x unlike the data; none for a model without an ELBO.
     pub elbo: Option<f32>,
 }
 
@@ -227,13 +228,13 @@ pub struct Plausibility {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
-    /// The feature's name.
+    /// Name of the feature.
     pub feature: String,
-    /// The input's value, as a person reads it.
+    /// Value of the feature in the input, as a person reads it.
     pub from: String,
-    /// The counterfactual's value.
+    /// Value of the feature in the counterfactual, as a person reads it.
     pub to: String,
-    /// The unit of both.
+    /// Unit of both values; none if the schema names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
 }
@@ -242,10 +243,10 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mode {
-    /// The class that all of them have; nothing for a regression.
+    /// Predicted class of all clues in the group; none for a regression.
     pub label: Option<usize>,
-    /// Positions of the clues.
+    /// Positions of the group's clues in the list of clues.
     pub clues: Vec<usize>,
-    /// The position of the one with the least cost.
+    /// Position in the list of clues of the one with the least cost.
     pub best: usize,
 }

@@ -28,7 +28,7 @@ use rand::distr::weighted::WeightedIndex;
 use std::cmp::{Ordering, Reverse};
 use std::f64::consts::{E, TAU};
 
-/// The usual upper limit on the number of components.
+/// Usual upper limit on the number of components.
 pub const MOST: usize = 10;
 
 /// Starts of expectation maximisation for each number of components, and the steps that each gets before the most
@@ -49,7 +49,7 @@ const SMALLEST_SHARE: f64 = 1e-9;
 /// Spherical Gaussians fitted to a set of points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixture {
-    /// The heaviest first; none if there were no points.
+    /// The components, the heaviest first; empty without points.
     pub components: Vec<Component>,
     /// Bayesian information criterion of the fit: lower is better, 0 if there were no points.
     pub bic: f64,
@@ -58,16 +58,16 @@ pub struct Mixture {
 /// One Gaussian w N(m, s² I).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Component {
-    /// Share of the points, w.
+    /// Share w of the points that belong to the component.
     pub weight: f64,
-    /// Centre, m.
+    /// Centre m of the component.
     pub mean: Vec<f64>,
-    /// Variance in each dimension, s².
+    /// Variance s² in each dimension.
     pub variance: f64,
 }
 
 impl Mixture {
-    /// The same with every number as an f32 holds it.
+    /// This mixture with every number rounded to f32.
     pub fn in_f32(mut self) -> Self {
         let rounded = |value: f64| f64::from(value as f32);
         for Component { weight, mean, variance } in &mut self.components {
@@ -85,6 +85,15 @@ impl Mixture {
     ///
     /// # Panics
     /// If `points` is not a whole number of rows of finite numbers.
+    ///
+    /// ```
+    /// use cluekit::Seed;
+    /// use cluekit::mixture::Mixture;
+    ///
+    /// let mixture = Mixture::fit(&[-1.0, 1.0], 1, 1, &mut Seed(0).stream("mixture"));
+    /// let component = &mixture.components[0];
+    /// assert_eq!((component.weight, component.mean[0], component.variance), (1.0, 0.0, 1.0));
+    /// ```
     pub fn fit(points: &[f32], width: usize, components: usize, rng: &mut Rng) -> Self {
         Set::new(points, width).map_or_else(Self::empty, |set| set.fit(components, rng))
     }

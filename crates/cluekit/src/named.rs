@@ -37,10 +37,10 @@ macro_rules! named {
         pub enum $type { $($(#[$note])* #[serde(rename = $name)] $variant),+ }
 
         impl $type {
-            /// Every one of them, in the order of their declaration.
+            /// All choices, in the order of their declaration.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// What it is called in TOML and JSON, on the command line and in messages.
+            /// Name of the choice in TOML and JSON, on the command line and in messages.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
             }

@@ -8,11 +8,11 @@ use std::time::Duration;
 /// How far training, or a search, has come.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress<'a> {
-    /// What is being done: `vae`, `bayesian network`, `ensemble member 3 of 5`, `searching`.
+    /// Name of the work: `vae`, `bayesian network`, `ensemble member 3 of 5`, `searching`.
     pub what: &'a str,
-    /// Steps done.
+    /// Number of steps done so far.
     pub done: u64,
-    /// Steps in all, if every epoch is needed.
+    /// Number of steps in all, if training needs every epoch.
     pub total: u64,
     /// Mean training loss of the current epoch so far, in nats a row; for a search the newest mean objective. Means
     /// nothing before the first step, and is no number where nothing is minimised.
@@ -21,7 +21,7 @@ pub struct Progress<'a> {
     pub validation: Option<(&'static str, f64)>,
 }
 
-/// Somebody who watches, and who may end what is watched.
+/// Watches long work, and may end it.
 ///
 /// ```
 /// use cluekit::observer::{Observer, Progress};
@@ -38,17 +38,25 @@ pub struct Progress<'a> {
 /// }
 /// ```
 pub trait Observer: Send {
-    /// After every step; where a step takes long, or nothing counts as one, also in between.
+    /// Called after every step, and in between where a step takes long or work has no steps.
     ///
     /// `Break` ends the work with [`Error::Cancelled`] before another step is done. What is whole by then is kept: a
     /// training leaves a checkpoint, from which it goes on to the same end.
     fn progress(&mut self, progress: &Progress) -> ControlFlow<()>;
 
-    /// When a model is trained, and why training ended.
+    /// Called when a model is trained, with the reason why training ended.
     fn finished(&mut self, what: &str, reason: &str);
 }
 
-/// Nobody watches.
+/// An observer that ignores all progress and lets work run to its end.
+///
+/// ```
+/// use cluekit::observer::{Shared, Silent};
+///
+/// let mut silent = Silent;
+/// let work = Shared::new(&mut silent, "searching", 10);
+/// assert!(work.add(3, 0.5).is_ok()); // nobody ends the work
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
@@ -75,13 +83,13 @@ struct State<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// Work called `what` of `total` steps.
+    /// Work called `what` of `total` steps, watched by `observer`.
     pub fn new(observer: &'a mut dyn Observer, what: &'a str, total: u64) -> Self {
         let state = State { observer, done: 0, loss: f64::NAN, validation: None, stopped: false };
         Self { what, total, state: Mutex::new(state) }
     }
 
-    /// So many more steps are done; an error if the work is to end.
+    /// Adds `steps` done steps with the newest `loss`; an error if the work is to end.
     pub fn add(&self, steps: u64, loss: f64) -> Result<()> {
         self.tell(|state| (state.done, state.loss) = ((state.done + steps).min(self.total), loss))
     }
@@ -93,7 +101,7 @@ impl<'a> Shared<'a> {
         })
     }
 
-    /// Nothing new; an error if the work is to end.
+    /// Asks the observer whether to go on; an error if the work is to end.
     pub fn go_on(&self) -> Result<()> {
         self.tell(|_| {})
     }

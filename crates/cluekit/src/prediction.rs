@@ -20,16 +20,26 @@ const ROUNDING: f32 = 2e-6;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UncertaintyParts {
-    /// All of it.
+    /// Total uncertainty.
     pub total: f32,
-    /// What more data would not remove.
+    /// Aleatoric part, which stays however much data there is: noise, overlap of classes.
     pub aleatoric: f32,
-    /// What more data would remove.
+    /// Epistemic part, which more data would remove: disagreement of the posterior samples.
     pub epistemic: f32,
 }
 
 impl UncertaintyParts {
-    /// One kind of it.
+    /// The uncertainty of one kind.
+    ///
+    /// ```
+    /// use cluekit::Uncertainty;
+    /// use cluekit::prediction::UncertaintyParts;
+    ///
+    /// let parts = UncertaintyParts { total: 0.5, aleatoric: 0.25, epistemic: 0.25 };
+    /// assert_eq!(parts.get(Uncertainty::Epistemic), 0.25);
+    /// assert_eq!("epistemic".parse::<Uncertainty>()?, Uncertainty::Epistemic);
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn get(&self, kind: Uncertainty) -> f32 {
         match kind {
             Uncertainty::Total => self.total,
@@ -44,17 +54,17 @@ impl UncertaintyParts {
 pub struct Prediction {
     /// Probabilities of the classes, or the one predicted value in the data's unit.
     pub mean: Vec<f32>,
-    /// How unsure it is.
+    /// Uncertainty of the prediction, with its parts.
     pub uncertainty: UncertaintyParts,
 }
 
 impl Prediction {
-    /// The most probable class; the first one of equals.
+    /// Most probable class; the first one of equals.
     pub fn label(&self) -> usize {
         (0..self.mean.len()).rev().max_by(|&a, &b| self.mean[a].total_cmp(&self.mean[b])).unwrap_or(0)
     }
 
-    /// Whether it is a prediction at all: a network that an input leads out of the finite numbers says nothing.
+    /// Whether all numbers of the prediction are finite; an input far from the data can lead a network out of them.
     pub fn is_finite(&self) -> bool {
         self.mean.iter().all(|value| value.is_finite()) && self.uncertainty.total.is_finite()
     }
@@ -65,7 +75,8 @@ pub fn predict(predictor: &dyn Predictor, samples: &Samples, task: &Task) -> Res
     predict_watched(predictor, samples, task, &|_| Ok(()))
 }
 
-/// The same as part of work that is watched: `done` is told how many rows were predicted, and ends it with an error.
+/// Like [`predict`], for work that is watched: `done` hears how many rows were predicted, and an error from it ends the
+/// work.
 pub fn predict_watched(
     predictor: &dyn Predictor,
     samples: &Samples,
@@ -102,7 +113,7 @@ pub fn ranked(predictions: &[Prediction], by: Uncertainty) -> Vec<usize> {
     order
 }
 
-/// What a predictor says of the rows `x`, if its answer has their number and is not empty.
+/// Asks a predictor about the rows `x`, and checks that the answer has a sample and as many rows as `x`.
 ///
 /// More rows than it takes at once are asked for piece by piece.
 pub fn answer(predictor: &dyn Predictor, x: &Tensor<2>) -> Result<Predictive> {
@@ -115,7 +126,7 @@ pub fn answer(predictor: &dyn Predictor, x: &Tensor<2>) -> Result<Predictive> {
     joined(shards(rows, most).into_iter().map(piece).collect::<Result<_>>()?)
 }
 
-/// The same from a few posterior samples that are drawn at random; from all of them if there are more rows than the
+/// Like [`answer`], from `samples` posterior samples drawn at random; from all of them if `x` has more rows than the
 /// predictor takes at once.
 pub fn answer_with_some(predictor: &dyn Predictor, x: &Tensor<2>, samples: usize, rng: &mut Rng) -> Result<Predictive> {
     match predictor.rows_at_once() {
@@ -177,7 +188,7 @@ fn one_answer(predictor: &dyn Predictor, x: &Tensor<2>) -> Result<Predictive> {
     }
 }
 
-/// What the posterior samples say of each row together, in the data's unit.
+/// One prediction for each row from all posterior samples together, in the data's unit.
 pub fn summarised(predictive: &Predictive, task: &Task) -> Vec<Prediction> {
     let scaling = scaling_of(task);
     let unit = scaling.map_or(1.0, |scaling| scaling.deviation as f32);
@@ -196,7 +207,7 @@ pub fn summarised(predictive: &Predictive, task: &Task) -> Vec<Prediction> {
     mean.chunks(mean.len() / total.len()).enumerate().map(row).collect()
 }
 
-/// The probabilities of all rows, row after row.
+/// The predicted probabilities of all rows, row after row.
 pub fn probabilities(predictions: &[Prediction]) -> Vec<f32> {
     predictions.iter().flat_map(|prediction| prediction.mean.iter().copied()).collect()
 }
@@ -219,7 +230,7 @@ pub fn posterior_moments(
     Ok((means, variances))
 }
 
-/// How many posterior samples its answers have: what it says of itself, or what the first row shows.
+/// Number of posterior samples of a predictor: what it says of itself, or what its answer to the first row shows.
 pub fn posterior_samples(predictor: &dyn Predictor, samples: &Samples) -> Result<usize> {
     if let Some(count) = predictor.samples() {
         return Ok(count);
@@ -238,7 +249,7 @@ fn samples_tensor(samples: &Samples, rows: Range<usize>) -> Tensor<2> {
     tensor(samples.x[rows.start * width..rows.end * width].to_vec(), [rows.len(), width])
 }
 
-/// How a regression's target is scaled.
+/// Scaling of a regression's target; none for classes.
 pub fn scaling_of(task: &Task) -> Option<&Scaling> {
     match task {
         Task::Classification { .. } => None,

@@ -8,7 +8,7 @@ use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The generator behind every random number of this crate.
+/// Generator behind every random number of this crate.
 pub type Rng = ChaCha8Rng;
 
 /// The seed of a run: same inputs, settings and seed, same bytes.
@@ -27,7 +27,7 @@ pub type Rng = ChaCha8Rng;
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// The stream called `name`.
+    /// The random stream called `name`.
     pub fn stream(self, name: &str) -> Rng {
         self.numbered(name, 0)
     }

@@ -8,7 +8,7 @@ const THIN_SPACE: char = '\u{202f}';
 /// More classes than this are not listed.
 const MOST_CLASSES: usize = 3;
 
-/// The class by its name, or the value.
+/// Name of the class, or the value, that a label stands for.
 pub fn label(label: Label, classes: &[String]) -> String {
     match label {
         Label::Class(class) => classes.get(class).cloned().unwrap_or_else(|| class.to_string()),
@@ -54,7 +54,7 @@ pub fn distance(value: f32) -> String {
     grouped(&format!("{value:.decimals$}"))
 }
 
-/// `value` with so many significant figures, but with no zeros at the end and no digit before the point lost.
+/// `value` with this number of significant figures, without zeros at the end and with all digits before the point.
 pub fn figures(value: f32, figures: i32) -> String {
     let magnitude = value.abs().log10().floor();
     if !magnitude.is_finite() {

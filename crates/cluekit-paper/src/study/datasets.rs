@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Datasets {
-    /// Their names.
+    /// Names of the datasets' models.
     pub models: Vec<String>,
     /// Numbers of rows to train and to test on that the paper prints.
     #[serde(default)]

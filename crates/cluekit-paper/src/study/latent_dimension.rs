@@ -24,7 +24,7 @@ settings! {
         pub show: Vec<Quantity>,
         /// What should be so of each quantity as m grows.
         pub expect: Vec<Expectation>,
-        /// Where starts come from.
+        /// Seed of the starts.
         #[serde(default)]
         pub seed: u64,
     }

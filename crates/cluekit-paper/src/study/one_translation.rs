@@ -35,7 +35,7 @@ pub struct OneTranslation {
     pub groups: usize,
     /// Points of each group to learn from, and as many to test on.
     pub points: usize,
-    /// Where points come from.
+    /// Seed of the points.
     #[serde(default)]
     pub seed: u64,
 }

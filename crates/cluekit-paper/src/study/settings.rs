@@ -27,7 +27,7 @@ macro_rules! settings {
             $(#[$meaning])*
             pub struct $name: Sets of String {
                 $($own)*
-                /// Where starts come from.
+                /// Seed of the starts.
                 #[serde(default)]
                 pub seed: u64,
             }
@@ -62,17 +62,17 @@ macro_rules! settings {
             pub models: String,
             /// Which of the most uncertain inputs, from 0.
             pub rank: usize,
-            /// Its clues.
+            /// Number of clues for the input.
             pub count: usize,
             /// Steps of each search.
             #[serde(default = "crate::study::settings::thirty")]
             pub steps: usize,
-            /// The radius.
+            /// Radius δ of the ball.
             pub delta: f32,
-            /// λ_D.
+            /// Weight λ_D of the diversity.
             pub diversity: f32,
             $($own)*
-            /// Where starts come from.
+            /// Seed of the starts.
             #[serde(default)]
             pub seed: u64,
         }

@@ -27,7 +27,7 @@ pub struct Starts2d {
     pub delta: f32,
     /// The schemes.
     pub schemes: Vec<InitScheme>,
-    /// Where starts come from.
+    /// Seed of the starts.
     #[serde(default)]
     pub seed: u64,
 }

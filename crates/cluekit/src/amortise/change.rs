@@ -8,11 +8,11 @@ use crate::search::Models;
 /// Means over some inputs, each one encoded row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GlobalChange {
-    /// Of the inputs x₀.
+    /// Mean of the inputs x₀.
     pub inputs: Vec<f32>,
-    /// Of their reconstructions μ_θ(z₀).
+    /// Mean of the reconstructions μ_θ(z₀).
     pub before: Vec<f32>,
-    /// Of μ_θ(z), z what the mapper makes of z₀.
+    /// Mean of the decoded μ_θ(z), where z is what the mapper makes of z₀.
     pub after: Vec<f32>,
 }
 
@@ -28,7 +28,7 @@ impl GlobalChange {
         })
     }
 
-    /// The mean input with what changes added: the input's own details do not count as a change.
+    /// The mean input plus the mean change; details that the reconstruction loses stay as they are.
     pub fn changed_inputs(&self) -> Vec<f32> {
         let change = self.after.iter().zip(&self.before).map(|(after, before)| after - before);
         self.inputs.iter().zip(change).map(|(input, change)| input + change).collect()

@@ -9,14 +9,14 @@ use crate::error::Result;
 use crate::explanation::Clue;
 use crate::search::{Models, Price, Proposal};
 
-/// The classes that an input could be.
+/// What mappers are asked for: the classes that an input could be, or those that it should become.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
-    /// The most probable ones, so many of them.
+    /// The most probable classes of each input, this many of them.
     MostProbable(usize),
-    /// The true class of each row, or the predicted one where that is unknown.
+    /// The true class of each input, or the predicted one where the true one is unknown.
     OwnClass,
-    /// Towards these, for every input.
+    /// These classes, for every input.
     Classes(Vec<usize>),
 }
 
@@ -57,7 +57,7 @@ impl Mapper {
 }
 
 impl Mappers {
-    /// What the mappers propose for each row, in the order of the pairs; an input that no mapper serves gets nothing.
+    /// Proposals of the mappers for each row, in the order of the pairs; empty for a row that no mapper serves.
     pub fn propose(
         &self,
         models: &Models,

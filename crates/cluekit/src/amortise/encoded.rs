@@ -11,18 +11,18 @@ use std::ops::Range;
 /// Rows that one thread encodes at a time.
 const ROWS: usize = 256;
 
-/// Some rows, encoded and predicted.
+/// Some rows, each encoded and predicted.
 #[derive(Clone, Debug, Default)]
 pub struct Encoded {
-    /// x₀, row after row.
+    /// Inputs x₀, row after row.
     pub x: Vec<f32>,
-    /// Columns of x₀.
+    /// Number of columns of x₀.
     pub width: usize,
-    /// z₀ = μ_φ(z|x₀), row after row.
+    /// Latent codes z₀ = μ_φ(z|x₀), row after row.
     pub z: Vec<f32>,
-    /// Columns of z₀.
+    /// Number of columns of z₀.
     pub latent: usize,
-    /// What the model says of each row.
+    /// Prediction for each row.
     pub predictions: Vec<Prediction>,
     /// The true class of each row, where it is known.
     pub classes: Option<Vec<usize>>,
@@ -57,7 +57,7 @@ impl Encoded {
         Ok(Self { x, width, z, latent, predictions, classes })
     }
 
-    /// The inputs of a search that has not begun.
+    /// The rows of a [`Prepared`] search: its inputs with their codes and predictions.
     pub fn prepared(prepared: &Prepared, inputs: &Inputs) -> Self {
         let latent = if prepared.is_empty() { 1 } else { prepared.z(0).len() };
         Self {
@@ -70,22 +70,22 @@ impl Encoded {
         }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.predictions.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.predictions.is_empty()
     }
 
-    /// x₀ of one row.
+    /// Input x₀ of one row.
     pub fn x(&self, row: usize) -> &[f32] {
         &self.x[row * self.width..(row + 1) * self.width]
     }
 
-    /// z₀ of one row.
+    /// Latent code z₀ of one row.
     pub fn z(&self, row: usize) -> &[f32] {
         &self.z[row * self.latent..(row + 1) * self.latent]
     }
@@ -95,7 +95,7 @@ impl Encoded {
         self.classes.as_ref().map_or_else(|| self.predictions[row].label(), |classes| classes[row])
     }
 
-    /// The rows at these places, in that order.
+    /// The rows at the places `rows`, in that order.
     pub fn select(&self, rows: &[usize]) -> Self {
         Self {
             x: rows.iter().flat_map(|&row| self.x(row)).copied().collect(),

@@ -20,21 +20,21 @@ pub(super) use examples::{Examples, difference, stacked};
 use std::collections::BTreeMap;
 pub(super) use validation::Validation;
 
-/// Where mappers are fitted: models, rows, and the search whose objective says what a counterfactual costs.
+/// What mappers are fitted from: models, rows, and the search whose objective says what a counterfactual costs.
 pub struct Fit<'a> {
-    /// The models.
+    /// Generative model and predictor.
     pub models: &'a Models<'a>,
     /// Objective, decoding and acceptance of counterfactuals.
     pub search: Search,
-    /// What is known of the training data: the distance.
+    /// Knowledge of the training data; fitting uses the distance.
     pub background: &'a Background,
-    /// Rows to learn from.
+    /// Training rows that mappers learn from.
     pub train: &'a Encoded,
-    /// Rows to choose settings on.
+    /// Validation rows that settings are chosen on.
     pub validation: &'a Encoded,
-    /// Who is uncertain, and who certain.
+    /// Limits between uncertain, certain and other rows.
     pub thresholds: Thresholds,
-    /// Where randomness comes from.
+    /// Seed of all randomness in the fit.
     pub seed: Seed,
     /// CLUEs of training rows that were searched so far, by the bits of λ_x and by row.
     clues: BTreeMap<u32, BTreeMap<usize, Clue>>,
@@ -54,7 +54,7 @@ impl<'a> Fit<'a> {
         Self { models, search, background, train, validation, thresholds, seed, clues: BTreeMap::new() }
     }
 
-    /// What mappers of this plan are fitted under here.
+    /// The settings that mappers of this plan are fitted under.
     pub fn fitted_under(&self, plan: &MapperPlan) -> FittedUnder {
         let Weighted(lambda_x, distance) = self.search.objective.input;
         FittedUnder {
@@ -69,7 +69,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Fits a mapper for every pair.
+    /// Fits a mapper of the plan's kind for every pair of groups.
     pub fn mappers(&mut self, plan: &MapperPlan, pairs: &[Pair], observer: &mut dyn Observer) -> Result<Mappers> {
         plan.validate()?;
         let group = |pair| Group::of(pair, self.train, &self.thresholds, self.models);

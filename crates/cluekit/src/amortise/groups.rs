@@ -21,18 +21,18 @@ const SHARE: f64 = 0.05;
 /// The members of one side of a pair: all rows, those of a class, those that satisfy a condition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Members {
-    /// Their class.
+    /// Class of the members; none for any class.
     pub class: Option<usize>,
-    /// What their features satisfy.
+    /// Condition on the features of the members; none for any features.
     pub condition: Option<Predicate>,
 }
 
 /// A mapping leads from uncertain members of one group to certain members of another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pair {
-    /// Where uncertain rows come from.
+    /// Group that the uncertain rows come from.
     pub from: Members,
-    /// Where certain rows come from.
+    /// Group that the certain rows come from.
     pub to: Members,
 }
 
@@ -41,25 +41,25 @@ crate::named! {
     /// The ways of pairing classes.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Scheme {
-        /// Each class to itself.
+        /// Each class leads to itself.
         #[default]
         Within = "within",
-        /// Each class to every other.
+        /// Each class leads to every other class.
         Between = "between",
-        /// Anything to each class.
+        /// All rows together lead to each class.
         AnyToClass = "any-to-class",
-        /// Anything to anything.
+        /// All rows together lead to all rows.
         Any = "any",
     }
 }
 
 impl Members {
-    /// All rows.
+    /// All rows as members.
     pub fn any() -> Self {
         Self::default()
     }
 
-    /// Whether a row is one of them.
+    /// Whether a row is one of the members.
     pub fn hold(&self, rows: &Encoded, row: usize, schema: Option<&Schema>) -> bool {
         self.class.is_none_or(|class| rows.class(row) == class) && self.condition_holds(rows.x(row), schema)
     }
@@ -72,7 +72,7 @@ impl Members {
         }
     }
 
-    /// What people call them.
+    /// Name of the members for people: a class, a condition, or `*` for all rows.
     pub fn name(&self, classes: &[String]) -> String {
         let class = self.class.map(|class| classes.get(class).cloned().unwrap_or_else(|| class.to_string()));
         match (class, &self.condition) {
@@ -100,14 +100,14 @@ impl Pair {
         self.to.class.filter(|_| self.from.class != self.to.class)
     }
 
-    /// What people call it.
+    /// Name of the pair for people, such as `4 → 4`.
     pub fn name(&self, classes: &[String]) -> String {
         format!("{} → {}", self.from.name(classes), self.to.name(classes))
     }
 }
 
 impl Scheme {
-    /// The pairs of so many classes; without classes there is one pair, any to any.
+    /// The pairs for this number of classes; without classes one pair, any to any.
     pub fn pairs(self, classes: usize) -> Vec<Pair> {
         let all = || (0..classes).map(Some);
         match self {
@@ -122,20 +122,20 @@ impl Scheme {
     }
 }
 
-/// The rows of one pair.
+/// The uncertain and the certain rows of one pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// What it leads from and to.
+    /// Groups that the mapping leads from and to.
     pub pair: Pair,
-    /// Places of the uncertain rows.
+    /// Positions of the uncertain rows.
     pub uncertain: Vec<usize>,
-    /// Places of the certain rows; their class is predicted rightly, if that of any row is.
+    /// Positions of the certain rows: those predicted as their own class, as far as there are any.
     pub certain: Vec<usize>,
-    /// The threshold above which rows are uncertain.
+    /// Uncertainty above which a row counts as uncertain.
     pub uncertain_above: f32,
-    /// The threshold below which rows are certain.
+    /// Uncertainty below which a row counts as certain.
     pub certain_below: f32,
-    /// What had to be chosen otherwise than asked for.
+    /// Notes on each choice that differs from what was asked for.
     pub notes: Vec<String>,
 }
 

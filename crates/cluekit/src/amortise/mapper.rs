@@ -8,25 +8,25 @@ use std::sync::Arc;
 
 /// What a mapper has learned: a map from uncertain inputs to counterfactuals.
 pub trait Map: fmt::Debug + Send + Sync {
-    /// The counterfactuals that it proposes for each of some rows; `name` is what they are called.
+    /// Proposes counterfactuals for each of `rows`, under the name `name`.
     fn propose(&self, models: &Models, rows: &Encoded, name: &str, price: &Price) -> Result<Vec<Vec<Proposal>>>;
 
-    /// Its numbers, in the order of its arrays in a file; a map that is never saved has none.
+    /// The numbers of the map, in the order of its arrays in a file; empty for a map that is never saved.
     fn numbers(&self) -> Vec<f32> {
         vec![]
     }
 
-    /// How many clusters it tells apart, if it does.
+    /// Number of clusters that the map tells apart; none for a map without clusters.
     fn clusters(&self) -> Option<usize> {
         None
     }
 
-    /// θ, if it is one translation.
+    /// The translation θ, if the map is a single translation.
     fn translation(&self) -> Option<&[f32]> {
         None
     }
 
-    /// Its network, if it has one; all pairs share it.
+    /// The network of the map, which all pairs share; none for other maps.
     fn network(&self) -> Option<&Neural> {
         None
     }
@@ -35,26 +35,26 @@ pub trait Map: fmt::Debug + Send + Sync {
 /// The mapper of one pair of groups, with what it was learned from.
 #[derive(Clone, Debug)]
 pub struct Mapper {
-    /// What it leads from and to.
+    /// Groups that the mapper leads from and to.
     pub pair: Pair,
-    /// What was learned.
+    /// The learned map.
     pub map: Arc<dyn Map>,
-    /// λ_θ that was given or chosen; nothing where Eq. 2 has no part.
+    /// Weight λ_θ that was given or chosen; none for a kind without Eq. 2.
     pub lambda_theta: Option<f32>,
-    /// How many uncertain training rows the group has.
+    /// Number of uncertain training rows in the group.
     pub uncertain: usize,
-    /// How many certain training rows it has.
+    /// Number of certain training rows in the group.
     pub certain: usize,
-    /// Training rows above this uncertainty were uncertain.
+    /// Uncertainty above which a training row counted as uncertain.
     pub uncertain_above: f32,
-    /// Training rows below this uncertainty were certain.
+    /// Uncertainty below which a training row counted as certain.
     pub certain_below: f32,
-    /// What had to be chosen otherwise than asked for.
+    /// Notes on each choice that differs from what was asked for.
     pub notes: Vec<String>,
 }
 
 impl Mapper {
-    /// The counterfactuals that it proposes for each of some rows; `name` is what they are called.
+    /// Proposes counterfactuals for each of `rows`, under the name `name`.
     pub fn propose(&self, models: &Models, rows: &Encoded, name: &str, price: &Price) -> Result<Vec<Vec<Proposal>>> {
         self.map.propose(models, rows, name, price)
     }

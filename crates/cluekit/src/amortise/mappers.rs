@@ -12,45 +12,46 @@ use serde::{Deserialize, Serialize};
 /// Mappers of one kind, one for each pair of groups.
 #[derive(Clone, Debug)]
 pub struct Mappers {
-    /// The kind.
+    /// Kind of all the mappers.
     pub kind: MapperKind,
-    /// What they were fitted under.
+    /// Settings that the mappers were fitted under.
     pub fitted_under: FittedUnder,
-    /// One for each pair.
+    /// The mappers, one for each pair of groups.
     pub all: Vec<Mapper>,
 }
 
-/// What mappers were fitted under, besides their kind and their groups.
+/// Settings that mappers were fitted under, besides their kind and their groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FittedUnder {
-    /// What they learned from.
+    /// Source of the certain examples.
     pub learn_from: LearnFrom,
-    /// λ_θ, if it was given.
+    /// Weight λ_θ; none if it was chosen on validation rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lambda_theta: Option<f32>,
-    /// Clusters at the most, where there are any.
+    /// Largest number of clusters of a group; none for a kind without clusters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_clusters: Option<usize>,
-    /// The λ_x that choices were made by.
+    /// Weight λ_x of the distance in the cost that choices were made by.
     pub lambda_x: f32,
-    /// The distance that choices were made by.
+    /// Distance between inputs in the cost that choices were made by.
     pub distance: Distance,
-    /// What was decoded for these choices.
+    /// How codes became inputs when choices were made.
     pub decoding: Decoding,
-    /// Who was uncertain, and who certain.
+    /// Limits between uncertain, certain and other rows.
     pub thresholds: Thresholds,
-    /// Where randomness came from.
+    /// Seed of all randomness in the fit.
     pub seed: Seed,
 }
 
 impl Mappers {
-    /// The network, if that is what all pairs share.
+    /// The network that all pairs share; none for other kinds.
     pub fn network(&self) -> Option<&Neural> {
         self.all.iter().find_map(|mapper| mapper.map.network())
     }
 
-    /// Refuses a cost that the mappers cannot serve.
+    /// An error if the mappers cannot serve a cost: a network serves only the distance that it was trained for, without
+    /// anchoring.
     pub fn check(&self, price: &Price) -> Result<()> {
         self.network().map_or(Ok(()), |network| network.check(price))
     }

@@ -6,12 +6,12 @@ use super::translation::Descent;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// λ_θ that are tried when none is given.
+/// Values of λ_θ to choose from when none is given.
 pub const LAMBDAS_THETA: [f32; 6] = [0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
 /// Clusters of one group beyond which nobody looks at them one by one.
 const MOST_CLUSTERS: usize = 100;
 
-/// Where the certain examples of Eq. 2 come from.
+/// Source of the certain examples of Eq. 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LearnFrom {
@@ -22,22 +22,22 @@ pub enum LearnFrom {
     Clues(f32),
 }
 
-/// What to fit, and how. What is left out has its usual value.
+/// Which kind of mapper to fit, and how; keys that are left out have their usual value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MapperPlan {
-    /// The kind of mapper.
+    /// Kind of mapper, `mapper` in TOML.
     #[serde(rename = "mapper")]
     pub kind: MapperKind,
-    /// Where translations and affine maps get their certain examples from.
+    /// Source of the certain examples for translations and affine maps.
     pub learn_from: LearnFrom,
-    /// λ_θ, the weight of ‖θ‖₁ in Eq. 2; chosen on validation rows where it is not given.
+    /// Weight λ_θ of ‖θ‖₁ in Eq. 2; chosen on validation rows if it is none.
     pub lambda_theta: Option<f32>,
-    /// How many steps Adam takes on Eq. 2.
+    /// Number of steps of Adam on Eq. 2.
     pub steps: usize,
-    /// The learning rate of Adam on Eq. 2; it falls to 0.
+    /// Learning rate of Adam on Eq. 2 at the start; it falls to 0.
     pub learning_rate: f64,
-    /// How many clusters a group has at the most, for `clusters`; how many is chosen on validation rows.
+    /// Largest number of clusters of a group, for `clusters`; the number itself is chosen on validation rows.
     #[serde(rename = "clusters")]
     pub most_clusters: usize,
     /// Settings of the network, for `neural`.
@@ -66,12 +66,22 @@ fn over_the_usual<'de, D: Deserializer<'de>>(settings: D) -> std::result::Result
 }
 
 impl MapperPlan {
-    /// The usual settings of a kind.
+    /// The usual settings of a kind of mapper.
+    ///
+    /// ```
+    /// use cluekit::amortise::{LearnFrom, MapperKind, MapperPlan};
+    ///
+    /// let plan = MapperPlan::new(MapperKind::Glam, LearnFrom::Clues(0.03)); // GLAM 3
+    /// let text = "method = \"glam\"\nlearn_from = { clues = 0.03 }";
+    /// assert_eq!(toml::from_str::<MapperPlan>(text).expect("known keys"), plan);
+    /// plan.validate()?;
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn new(kind: MapperKind, learn_from: LearnFrom) -> Self {
         Self { kind, learn_from, ..Self::default() }
     }
 
-    /// Refuses settings that cannot be used.
+    /// An error if a setting cannot be used.
     pub fn validate(&self) -> Result<()> {
         let weight = |key: &str, value: f32| match value >= 0.0 && value.is_finite() {
             true => Ok(()),

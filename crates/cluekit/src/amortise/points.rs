@@ -29,12 +29,12 @@ impl Points {
         Self { width, blocks: points.chunks(BLOCK * width).map(block).collect() }
     }
 
-    /// Columns of a point.
+    /// Number of columns of a point.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// One point.
+    /// The point at one position.
     pub fn point(&self, place: usize) -> Vec<f32> {
         values(self.blocks[place / BLOCK].0.clone().narrow(0, place % BLOCK, 1))
     }

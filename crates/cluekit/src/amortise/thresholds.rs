@@ -9,9 +9,9 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
-    /// In nats, or in the target's unit.
+    /// An uncertainty in nats, or for a regression in the target's unit.
     Value(f32),
-    /// What this share of a group's rows stays below.
+    /// The uncertainty that this share of a group's rows stays below, between 0 and 1.
     Quantile(f64),
 }
 
@@ -73,15 +73,15 @@ impl fmt::Display for Limit {
     }
 }
 
-/// When a row counts as uncertain, and when as certain.
+/// Limits above which a row counts as uncertain, and below which it counts as certain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thresholds {
-    /// Uncertain above this.
+    /// Limit above which a row counts as uncertain.
     pub uncertain_above: Limit,
-    /// Certain below this.
+    /// Limit below which a row counts as certain.
     pub certain_below: Limit,
-    /// The kind of uncertainty.
+    /// Kind of uncertainty that both limits are for.
     pub kind: Uncertainty,
 }
 

@@ -29,13 +29,13 @@ const ROWS: usize = 128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
-    /// z + b.
+    /// The translation G(z) = z + b.
     Translation,
-    /// z + A z + b.
+    /// The affine map G(z) = z + A z + b.
     Affine,
 }
 
-/// A map between codes.
+/// A map G between latent codes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatentMap {
     form: Form,
@@ -43,7 +43,14 @@ pub struct LatentMap {
 }
 
 impl LatentMap {
-    /// z + b.
+    /// The translation by `b`: G(z) = z + b.
+    ///
+    /// ```
+    /// use cluekit::amortise::translation::LatentMap;
+    ///
+    /// let map = LatentMap::translation(vec![1.0, -1.0]);
+    /// assert_eq!(map.apply(&[0.0, 0.0, 2.0, 3.0]), [1.0, -1.0, 3.0, 2.0]); // two codes
+    /// ```
     pub fn translation(b: Vec<f32>) -> Self {
         Self::starting_at(Form::Translation, b)
     }
@@ -69,17 +76,17 @@ impl LatentMap {
         Self { form, parameters }
     }
 
-    /// A, if it has one, and b.
+    /// The arrays of the map: A, if it is affine, and b.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// Whether it is affine.
+    /// Form of the map: translation or affine.
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// G(z) of some codes, one behind the other.
+    /// G(z) for codes that lie one behind the other.
     pub fn apply(&self, z: &[f32]) -> Vec<f32> {
         let entries = self.parameters.layout().entries();
         let b = &self.parameters.values[entries[entries.len() - 1].range()];
@@ -119,14 +126,14 @@ pub fn layout(form: Form, latent: usize) -> Layout {
     layout
 }
 
-/// Settings of Eq. 2.
+/// Settings of the descent on Eq. 2.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Descent {
-    /// λ_θ.
+    /// Weight λ_θ of ‖θ‖₁.
     pub lambda_theta: f32,
-    /// Steps of Adam.
+    /// Number of steps of Adam.
     pub steps: usize,
-    /// The learning rate of Adam; it falls to 0.
+    /// Learning rate of Adam at the start; it falls to 0.
     pub learning_rate: f64,
 }
 
@@ -160,7 +167,7 @@ pub fn fit(
     Ok(best.1)
 }
 
-/// L(θ) and its gradient.
+/// The loss L(θ) of Eq. 2 and its gradient.
 pub fn loss(
     models: &Models,
     map: &LatentMap,

@@ -8,35 +8,35 @@ use crate::error::{Error, Result};
 use crate::search::Models;
 use serde::{Deserialize, Serialize};
 
-/// A [`Pair`], written: `{ from = { class = "4" }, to = { class = "4", where = "AGE < 30" } }`.
+/// A [`Pair`] as people write it: `{ from = { class = "4" }, to = { class = "4", where = "AGE < 30" } }`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WrittenPair {
-    /// Where uncertain rows come from.
+    /// Group that the uncertain rows come from.
     pub from: WrittenMembers,
-    /// Where certain rows come from.
+    /// Group that the certain rows come from.
     pub to: WrittenMembers,
 }
 
-/// [`Members`], written; `{}` are all rows.
+/// [`Members`] as people write them; `{}` stands for all rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenMembers {
-    /// The name of their class, or its number where classes have no names.
+    /// Name of the members' class, or its number where classes have no names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// What their features satisfy, as [`Predicate`] reads it.
+    /// Condition on the features of the members, `where` in TOML, as [`Predicate`] reads it.
     #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
 }
 
 impl WrittenPair {
-    /// A pair of groups with the names of these classes.
+    /// The written form of a pair, with these names of classes.
     pub fn of(pair: &Pair, classes: &[String]) -> Self {
         Self { from: WrittenMembers::of(&pair.from, classes), to: WrittenMembers::of(&pair.to, classes) }
     }
 
-    /// The pair that is meant.
+    /// The pair of groups for these models; an error names what they lack.
     pub fn pair(&self, models: &Models) -> Result<Pair> {
         let members = |side: &str, written: &WrittenMembers| {
             written.members(models).map_err(|problem| Error::setting(side, problem))
@@ -46,7 +46,7 @@ impl WrittenPair {
 }
 
 impl WrittenMembers {
-    /// Members of groups with the names of these classes.
+    /// The written form of members, with these names of classes.
     pub fn of(members: &Members, classes: &[String]) -> Self {
         let class = members.class.map(|class| classes.get(class).cloned().unwrap_or_else(|| class.to_string()));
         Self { class, condition: members.condition.as_ref().map(ToString::to_string) }

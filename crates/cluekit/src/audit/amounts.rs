@@ -13,7 +13,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A number of things with its thousands apart.
+/// A number with its thousands set apart.
 pub fn count(number: usize) -> String {
     grouped(&number.to_string())
 }
@@ -30,7 +30,7 @@ pub fn amount(value: f64, subject: &Subject) -> String {
     number + &subject.unit_behind()
 }
 
-/// How sure of one of two classes a model is whose uncertainty is `nats`: 0.8 of 0.5; none beyond ln 2.
+/// Probability of the likelier of two classes at an uncertainty of `nats`: 0.8 for 0.5; none above ln 2.
 pub fn of_two(nats: f64) -> Option<f64> {
     let entropy = |p: f64| -(p * p.ln() + (1.0 - p) * (1.0 - p).ln());
     if !(nats > 0.0 && nats < std::f64::consts::LN_2) {

@@ -9,26 +9,26 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FeatureBand {
-    /// The feature.
+    /// Name of the feature.
     pub feature: String,
-    /// The condition, as `--where` reads it.
+    /// Condition on the feature, as `--where` reads it.
     pub condition: String,
-    /// How many rows.
+    /// Number of rows that meet the condition.
     pub rows: usize,
-    /// How many of them the model is unsure about.
+    /// Number of these rows that the model is unsure about.
     pub unsure: usize,
-    /// The share of them that it is unsure about.
+    /// Share of these rows that the model is unsure about, between 0 and 1.
     pub unsure_share: f64,
-    /// Rows it is unsure about beyond what the share of all rows would give; negative for a group it is sure about.
+    /// Unsure rows beyond what the share of all rows would give; negative for a group that the model is sure about.
     pub excess: f64,
-    /// Mean total uncertainty.
+    /// Mean total uncertainty of these rows.
     pub total: f64,
-    /// The share of wrong classes, or the root mean squared error.
+    /// Share of wrong classes among these rows, or their root mean squared error.
     pub error: f64,
 }
 
 impl FeatureBand {
-    /// The groups of every feature, those first that hold the most rows beyond their share; none for images.
+    /// The groups of every feature, those with the most unsure rows beyond their share first; empty for images.
     pub fn of(rows: &Rows, schema: &Schema) -> Vec<Self> {
         if schema.image.is_some() {
             return vec![];

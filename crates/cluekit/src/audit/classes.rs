@@ -10,21 +10,21 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ClassRow {
-    /// What it is called.
+    /// Name of the class.
     pub name: String,
-    /// How many rows.
+    /// Number of rows of the class.
     pub rows: usize,
-    /// The share with a wrong class.
+    /// Share of these rows with a wrong predicted class, between 0 and 1.
     pub error: f64,
-    /// How many of them the model is unsure about.
+    /// Number of these rows that the model is unsure about.
     pub unsure: usize,
-    /// The share of them that it is unsure about.
+    /// Share of these rows that the model is unsure about, between 0 and 1.
     pub unsure_share: f64,
-    /// The share of all rows it is unsure about that are of this class.
+    /// Share of this class among all rows that the model is unsure about.
     pub of_all_unsure: f64,
-    /// Mean aleatoric uncertainty.
+    /// Mean aleatoric uncertainty of these rows, in nats.
     pub aleatoric: f64,
-    /// Mean epistemic uncertainty.
+    /// Mean epistemic uncertainty of these rows, in nats.
     pub epistemic: f64,
 }
 
@@ -33,18 +33,18 @@ pub struct ClassRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Hesitation {
-    /// The two classes, in the order of the data.
+    /// Names of the two classes, in the order of the data.
     pub classes: [String; 2],
-    /// How many rows.
+    /// Number of rows between the two classes.
     pub rows: usize,
-    /// The share of all rows that the model is unsure about.
+    /// Share of these rows among all rows that the model is unsure about.
     pub share: f64,
-    /// How many of them have a wrong class.
+    /// Number of these rows with a wrong predicted class.
     pub wrong: usize,
 }
 
 impl ClassRow {
-    /// One for each class that has rows.
+    /// Counts for each class that has rows.
     pub fn of(rows: &Rows) -> Vec<Self> {
         let all_unsure = (0..rows.len()).filter(|&row| rows.is_unsure(row)).count();
         let class = |(class, name): (usize, &String)| {
@@ -67,7 +67,7 @@ impl ClassRow {
 }
 
 impl Hesitation {
-    /// The most frequent pairs first.
+    /// Counts for each pair of classes, the most frequent pair first.
     pub fn of(rows: &Rows) -> Vec<Self> {
         let classes = rows.task.classes();
         let unsure: Vec<usize> = (0..rows.len()).filter(|&row| rows.is_unsure(row)).collect();

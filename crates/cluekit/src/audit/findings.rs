@@ -18,20 +18,20 @@ const MUCH: f64 = 0.25;
 /// The interval of a regression that a sentence tells of.
 const INTERVAL: f64 = 0.9;
 
-/// One answer.
+/// One question about the model with its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
-    /// What was asked.
+    /// The question in words.
     pub question: String,
-    /// The number, or the words, that answer it.
+    /// The number, or the words, that answer the question.
     pub answer: String,
-    /// What it means, in whole sentences.
+    /// What the answer means, in whole sentences.
     pub text: String,
-    /// The numbers of both, as they are before they are rounded.
+    /// The numbers in answer and text, before rounding.
     pub numbers: Vec<FigureNumber>,
-    /// An input of the gallery that shows what is meant.
+    /// Row of an input in the gallery that shows what is meant.
     pub example: Option<usize>,
 }
 

@@ -18,9 +18,9 @@ const LEAST_SHARE: f64 = 0.005;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Gallery {
-    /// The method's name, as people read it: ∇-CLUE.
+    /// Name of the method, as people read it: ∇-CLUE.
     pub method: String,
-    /// One for each input, in the order in which they were given.
+    /// The cards, one for each input, in the order in which the inputs were given.
     pub cards: Vec<Card>,
     /// The changes in the cheapest accepted clues of inputs that the model is unsure about, the most frequent first; empty
     /// for images.
@@ -32,54 +32,54 @@ pub struct Gallery {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Card {
-    /// Its row.
+    /// Row of the input in its split, counted from 0.
     pub index: usize,
-    /// What the model says: the name of a class, or a value.
+    /// What the model predicts: the name of a class, or a value.
     pub predicted: String,
-    /// What is true, if it is known.
+    /// True class or value, in words; none if it is unknown.
     pub target: Option<String>,
-    /// Whether the class is right, where there is one and the true one is known.
+    /// Whether the predicted class is right; none for a regression, or if the true class is unknown.
     pub right: Option<bool>,
-    /// The most probable classes, and what is left for the others; empty for a regression.
+    /// The most probable classes, and one share for all others; empty for a regression.
     pub probabilities: Vec<NamedShare>,
-    /// How unsure the model is.
+    /// Uncertainty of the prediction.
     pub uncertainty: UncertaintyParts,
-    /// Whether that is called unsure; none where no limit is known.
+    /// Whether the model counts as unsure about the input; none without a known limit.
     pub unsure: Option<bool>,
-    /// The aleatoric share of it; of a value, that of its variance.
+    /// Aleatoric share of the uncertainty, between 0 and 1; for a regression the share of the variance.
     pub aleatoric_share: f64,
     /// Whether a clue was accepted.
     pub explained: bool,
     /// The input as a picture, a PNG in base64, once somebody has drawn it.
     pub picture: Option<String>,
-    /// What the generative model makes of it.
+    /// The reconstruction as a picture, a PNG in base64, once somebody has drawn it.
     pub reconstruction: Option<String>,
-    /// Uncertainty of the reconstruction.
+    /// Total uncertainty of the reconstruction.
     pub reconstruction_uncertainty: f32,
-    /// The features of a row of a table.
+    /// The features of a row of a table, with their values; empty for images.
     pub features: Vec<NamedValue>,
     /// The accepted clues by rising cost, first one of each kind of change; then the rejected ones, the surest first.
     pub clues: Vec<CardClue>,
-    /// How many times as far as the first ball they were searched for, where it held no clue.
+    /// Factor by which the first ball was widened, because it held no clue; none if it was kept.
     pub widened: Option<u32>,
-    /// Candidates that are not among them, since their search left the finite numbers.
+    /// Number of candidates that are missing here, because their search left the finite numbers.
     pub lost: usize,
-    /// For each class how near its certain clues are: 1 / cost², normalised.
+    /// For each class how near its certain clues are: 1 / cost², normalised to sum to 1.
     pub certain_as: Vec<NamedShare>,
-    /// How many kinds of change the accepted clues make.
+    /// Number of kinds of change among the accepted clues.
     pub modes: usize,
-    /// What to try where none was accepted.
+    /// What to try, in words, if no clue was accepted.
     pub advice: Option<String>,
 }
 
-/// A class and its share.
+/// The name of a class with a share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NamedShare {
-    /// What it is called.
+    /// Name of the class.
     pub name: String,
-    /// Between 0 and 1.
+    /// Share of the class, between 0 and 1.
     pub share: f64,
 }
 
@@ -88,13 +88,13 @@ pub struct NamedShare {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NamedValue {
-    /// The feature.
+    /// Name of the feature.
     pub name: String,
-    /// Its value, as the data writes it.
+    /// Value of the feature, as the data writes it.
     pub value: String,
-    /// Whether it is a number, and not a category that may be written in digits.
+    /// Whether the value is a number; a category written in digits is not one.
     pub number: bool,
-    /// Its unit.
+    /// Unit of the value; none if the schema names none.
     pub unit: Option<String>,
 }
 
@@ -103,33 +103,33 @@ pub struct NamedValue {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CardClue {
-    /// Its place among the clues as they were searched, counted from 1.
+    /// Number of the clue in the order of the search, counted from 1.
     pub number: usize,
-    /// What the model says of it.
+    /// What the model predicts for the clue: the name of a class, or a value.
     pub label: String,
-    /// How unsure the model is about it.
+    /// Uncertainty of the prediction for the clue.
     pub uncertainty: UncertaintyParts,
-    /// d, the distance from the input.
+    /// Distance d_x from the input.
     pub distance: f32,
-    /// ρ, the distance in latent space.
+    /// Latent distance ρ from the input.
     pub latent_distance: f32,
-    /// δ, the radius of the ball that it was searched in.
+    /// Radius δ of the ball that the clue was searched in; none for an unbounded search.
     pub delta: Option<f32>,
-    /// L of Eq. 1.
+    /// Objective L of Eq. 1.
     pub cost: f32,
-    /// Whether the model is certain and every promise is kept.
+    /// Whether the clue is accepted: the model is certain, and ball and constraints are respected.
     pub accepted: bool,
-    /// Why not.
+    /// Why the clue was rejected; none for an accepted one.
     pub reason: Option<String>,
-    /// The kind of change that it makes, counted from 1; none of a rejected one.
+    /// Number of the kind of change that the clue makes, counted from 1; none for a rejected one.
     pub mode: Option<usize>,
-    /// How ordinary it is among the training data.
+    /// How usual the clue is among the training data; none if nobody asked.
     pub plausibility: Option<Plausibility>,
-    /// What a row of a table changes, the largest change first.
+    /// Changed features of a row of a table, the largest change first; empty for images.
     pub changes: Vec<CardChange>,
     /// The clue as a picture: a PNG in base64.
     pub picture: Option<String>,
-    /// What differs from the input, red for added and blue for removed.
+    /// Differences from the input as a PNG in base64: red for added, blue for removed.
     pub difference: Option<String>,
 }
 
@@ -138,17 +138,17 @@ pub struct CardClue {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CardChange {
-    /// The feature.
+    /// Name of the feature.
     pub feature: String,
-    /// The input's value.
+    /// Value of the feature in the input.
     pub from: String,
-    /// The clue's value.
+    /// Value of the feature in the clue.
     pub to: String,
-    /// Whether they are numbers.
+    /// Whether the feature is a number.
     pub number: bool,
-    /// Their unit.
+    /// Unit of both values; none if the schema names none.
     pub unit: Option<String>,
-    /// How large the change is: deviations of a number over the training rows, 1 for another category.
+    /// Size of the change: standard deviations over the training rows for a number, 1 for another category.
     pub size: f64,
     /// Whether a number grows; none for a category.
     pub up: Option<bool>,
@@ -163,12 +163,12 @@ impl Gallery {
         Self { method: method.into(), cards, levers }
     }
 
-    /// The inputs that there is something to explain about.
+    /// Cards of the inputs that the model may be unsure about.
     pub fn unsure(&self) -> impl Iterator<Item = &Card> {
         self.cards.iter().filter(|card| card.counts())
     }
 
-    /// How many candidates each input has, in words.
+    /// Number of candidates of each input, in words.
     pub fn candidates(&self) -> String {
         let counts = || self.cards.iter().map(|card| card.clues.len().saturating_add(card.lost));
         match (counts().min().unwrap_or(0), counts().max().unwrap_or(0)) {
@@ -183,7 +183,7 @@ impl Gallery {
         self.clues().any(|clue| clue.delta.is_some())
     }
 
-    /// Whether it is told how ordinary clues are.
+    /// Whether some clue tells how usual it is among the training data.
     pub fn tells_plausibility(&self) -> bool {
         self.clues().any(|clue| clue.plausibility.is_some())
     }
@@ -227,12 +227,12 @@ impl Card {
         }
     }
 
-    /// Whether there is something to explain: the model is not known to be sure about it.
+    /// Whether there is something to explain: all inputs except those that the model is sure about.
     pub fn counts(&self) -> bool {
         self.unsure != Some(false)
     }
 
-    /// The cheapest accepted clue.
+    /// The cheapest accepted clue of the input.
     pub fn best(&self) -> Option<&CardClue> {
         self.clues.first().filter(|clue| clue.accepted)
     }

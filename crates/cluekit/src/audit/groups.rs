@@ -6,43 +6,43 @@ use super::subject::Subject;
 use crate::measure::Reach;
 use serde::{Deserialize, Serialize};
 
-/// Fitted changes, one for each group.
+/// Learned changes, one for each group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Groups {
-    /// What the mapper is called.
+    /// Name of the mapper.
     pub mapper: String,
     /// The groups that have rows to learn from.
     pub groups: Vec<GroupCard>,
 }
 
-/// One group.
+/// The learned change of one group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GroupCard {
-    /// From whom to whom: `4 → 4`.
+    /// Groups that the change leads from and to, such as `4 → 4`.
     pub name: String,
     /// Rows of the group above this are taken for uncertain; less than for the rest of the page where the model is sure
     /// about all rows to learn from.
     pub uncertain_above: f32,
-    /// λ_θ that was given or chosen.
+    /// Weight λ_θ that was given or chosen; none for a kind without Eq. 2.
     pub lambda_theta: Option<f32>,
-    /// Means over them; none where there are none.
+    /// Means over the uncertain rows of the group; none without such rows.
     pub reach: Option<Reach>,
-    /// The share that is certain when it is redrawn only, as the generative model decodes it.
+    /// Share of these rows that are certain after mere reconstruction, without the change.
     pub certain_unchanged: Option<f64>,
-    /// What changes on average in a table, the largest change first.
+    /// Mean change of each feature of a table, the largest change first.
     pub changes: Vec<FeatureShift>,
-    /// What changes on average in an image, and some examples; of the groups with the most uncertain rows alone.
+    /// Picture of the mean change of an image, with examples; only for the groups with the most uncertain rows.
     pub picture: Option<Figure>,
-    /// What had to be done otherwise than asked for.
+    /// Notes on each choice that differs from what was asked for.
     pub notes: Vec<String>,
 }
 
 impl Groups {
-    /// What is learned for each group.
+    /// What kind of change is learned for each group, in words.
     pub fn how(&self) -> &'static str {
         match self.mapper.as_str() {
             "scaled" => "one direction of change, along which each input goes as far as costs least",
@@ -52,7 +52,7 @@ impl Groups {
         }
     }
 
-    /// What the change has to do with the rows of a split that it is applied to.
+    /// How the rows of a split relate to the rows that the change was learned from, in words.
     pub fn applied_to(split: &str) -> &'static str {
         match split {
             "train" => "training inputs, from which it was learned",
@@ -71,17 +71,18 @@ impl Groups {
 }
 
 impl GroupCard {
-    /// Whether its inputs are ones that the model is unsure about, and not only the least sure of those it is sure about.
+    /// Whether the model is unsure about the inputs of the group, by the limit that holds for the whole page.
     pub fn counts(&self, subject: &Subject) -> bool {
         subject.unsure_above.is_none_or(|above| self.uncertain_above >= above)
     }
 
-    /// Whom the change starts from: `4` of `4 → 4`.
+    /// Name of the group that the change starts from: `4` in `4 → 4`.
     pub fn source(&self) -> &str {
         self.name.split(" → ").next().unwrap_or(&self.name)
     }
 
-    /// The same in a sentence: ` of class 4`, ` with PAY_0 > 0`, or nothing where it is everybody.
+    /// The group that the change starts from, inside a sentence: ` of class 4`, ` with PAY_0 > 0`, or empty for all
+    /// rows.
     pub fn whose(&self, subject: &Subject) -> String {
         match self.source() {
             "*" => String::new(),

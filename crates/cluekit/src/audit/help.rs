@@ -100,7 +100,7 @@ fn example(explained: &[&Card], lever: Option<&Lever>) -> Option<usize> {
     simplest.map(|(index, _)| index)
 }
 
-/// How far what is learned for groups reaches, at best and at worst; nothing where no group has inputs.
+/// How far the learned changes of groups reach, at best and at worst, in words; empty if no group has inputs.
 pub fn reach_in_words(groups: &Groups, subject: &Subject) -> String {
     let words = |(group, reach): &(&GroupCard, &Reach)| {
         let redrawn = group

@@ -10,31 +10,31 @@ const EVERY: usize = 3;
 /// Dimensions that need no projection.
 const PLANE: usize = 2;
 
-/// Codes in a plane.
+/// Latent codes in a plane.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LatentMap {
-    /// Dimensions of the latent space.
+    /// Number of dimensions of the latent space.
     pub latent: usize,
-    /// The share of the variance that each axis shows; none where the axes are the codes themselves.
+    /// Share of the variance along each axis; none if the axes are the codes themselves.
     pub explained: Option<[f64; 2]>,
-    /// Rows.
+    /// Rows of the data in the plane.
     pub points: Vec<LatentPoint>,
-    /// From inputs to their clues.
+    /// Ways of searches from inputs to their clues.
     pub ways: Vec<Way>,
 }
 
-/// One row.
+/// One row in the plane.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LatentPoint {
-    /// Its row.
+    /// Row of the point in its split, counted from 0.
     pub index: usize,
-    /// Where its code lies.
+    /// Place of the row's code in the plane.
     pub at: [f32; 2],
-    /// Its total uncertainty.
+    /// Total uncertainty of the row.
     pub total: f32,
 }
 
@@ -43,15 +43,15 @@ pub struct LatentPoint {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Way {
-    /// The input's row.
+    /// Row of the input in its split, counted from 0.
     pub index: usize,
-    /// The clue's number, counted from 1.
+    /// Number of the clue, counted from 1.
     pub clue: usize,
-    /// Whether it was accepted.
+    /// Whether the clue was accepted.
     pub accepted: bool,
-    /// Whether it is the cheapest of the accepted ones.
+    /// Whether the clue is the cheapest accepted one of its input.
     pub cheapest: bool,
-    /// z₀ of the input.
+    /// Place of the input's code z₀ in the plane.
     pub from: [f32; 2],
     /// From where the search began to the clue, some of its steps; z₀ and the clue alone where they are not known.
     pub through: Vec<[f32; 2]>,

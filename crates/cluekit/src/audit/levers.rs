@@ -14,22 +14,22 @@ const LARGEST: usize = 5;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Lever {
-    /// The feature.
+    /// Name of the feature.
     pub feature: String,
-    /// `lower`, `higher`, or the category that it becomes.
+    /// Direction of the change: `lower`, `higher`, or the new category.
     pub to: String,
-    /// Whether it is a number.
+    /// Whether the feature is a number.
     pub number: bool,
-    /// Inputs whose cheapest accepted clue has it among its largest changes.
+    /// Number of inputs whose cheapest accepted clue has this change among its largest ones.
     pub inputs: usize,
-    /// Inputs with an accepted clue, but for those that the model is sure about already.
+    /// Number of inputs with an accepted clue, without those that the model is sure about.
     pub of: usize,
-    /// The mean size of the change, in deviations.
+    /// Mean size of the change: standard deviations over the training rows for a number, 1 for a category.
     pub size: f64,
 }
 
 impl Lever {
-    /// The most frequent first.
+    /// The repeated changes on these cards, the most frequent first.
     pub fn of(cards: &[Card]) -> Vec<Self> {
         let best: Vec<_> = cards.iter().filter(|card| card.counts()).filter_map(Card::best).collect();
         let mut found: BTreeMap<(String, String), (usize, f64, bool)> = BTreeMap::new();

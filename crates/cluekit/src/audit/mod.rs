@@ -52,7 +52,7 @@ use crate::error::{Error, Result};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-/// The version of the document's layout.
+/// Version of the layout of the document.
 pub const FORMAT: u32 = 4;
 
 /// Everything that the page of an audit shows; parts that could not be had are none, and `missing` says why.
@@ -60,27 +60,27 @@ pub const FORMAT: u32 = 4;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Audit {
-    /// The version of the document's layout.
+    /// Version of the document's layout.
     pub format: u32,
-    /// Which model was looked at, on which rows.
+    /// The audited model and the rows that it was audited on.
     pub subject: Subject,
-    /// What it says in plain words, the most important first; see [`Audit::concluded`].
+    /// What the audit says in plain words, the most important first; see [`Audit::concluded`].
     pub findings: Vec<Finding>,
-    /// Whether its confidence can be trusted.
+    /// Scores of the models: whether their confidence can be trusted.
     pub trust: Option<Trust>,
-    /// Where it is unsure.
+    /// Where the model is unsure.
     pub uncertainty: Option<UncertaintyProfile>,
     /// The most uncertain inputs with their clues.
     pub gallery: Option<Gallery>,
-    /// What would make whole groups certain.
+    /// Learned changes that would make whole groups certain.
     pub groups: Option<Groups>,
     /// The latent space in two dimensions.
     pub latent: Option<LatentMap>,
-    /// What a demonstration tells besides.
+    /// Further chapters, such as those of a demonstration.
     pub story: Option<Story>,
-    /// How to repeat it.
+    /// How to repeat the audit: versions, seeds, settings and hashes.
     pub provenance: Provenance,
-    /// What the page lacks, and why, a sentence each.
+    /// What the page lacks, and why, one sentence each.
     pub missing: Vec<String>,
 }
 
@@ -89,13 +89,13 @@ pub struct Audit {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UncertaintyProfile {
-    /// How many rows it is unsure about.
+    /// Counts of the rows that the model is unsure about.
     pub tally: Tally,
     /// How uncertainty is spread over the rows.
     pub spread: Spread,
-    /// Class by class; empty for a regression.
+    /// Counts for each class; empty for a regression.
     pub classes: Vec<ClassRow>,
-    /// The pairs of classes between which it hesitates, the most frequent first; empty for a regression.
+    /// Pairs of classes between which the model hesitates, the most frequent first; empty for a regression.
     pub hesitations: Vec<Hesitation>,
     /// Groups of rows by the features of a table, those first that hold the most uncertainty; empty for images.
     pub bands: Vec<FeatureBand>,
@@ -111,7 +111,7 @@ impl Audit {
         serde_json::from_str::<Kind>(text).is_ok_and(|kind| kind.subject.is_some())
     }
 
-    /// Reads the document that an audit left.
+    /// Reads an audit from JSON.
     pub fn from_json(text: &str) -> Result<Self> {
         #[derive(Deserialize)]
         struct Format {
@@ -129,13 +129,13 @@ impl Audit {
         }
     }
 
-    /// The document as one line of JSON.
+    /// The audit as one line of JSON.
     pub fn json(&self) -> Result<String> {
         let text = serde_json::to_string(self);
         text.map(|text| text + "\n").map_err(|problem| Error::data(format!("the audit cannot be written: {problem}")))
     }
 
-    /// With its findings, which all other parts are needed for.
+    /// This audit with its findings, which follow from all other parts.
     #[must_use]
     pub fn concluded(self) -> Self {
         Self { findings: findings::findings(&self), ..self }

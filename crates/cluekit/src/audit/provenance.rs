@@ -4,32 +4,32 @@ use crate::data::Source;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the page depends on.
+/// Everything that an audit depends on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {
-    /// The version that made the audit.
+    /// Version of cluekit that made the audit.
     pub cluekit: String,
-    /// What to type.
+    /// Command that makes the audit again.
     pub command: String,
-    /// Where its randomness came from.
+    /// Seed of the audit.
     pub seed: u64,
-    /// Where that of training came from.
+    /// Seed of the models' training; none if it is unknown.
     pub training_seed: Option<u64>,
-    /// The versions that trained the models.
+    /// Versions of the software that trained the models.
     pub versions: BTreeMap<String, String>,
-    /// The files of the data, with their hashes.
+    /// Files of the data, with their hashes.
     pub sources: Vec<Source>,
-    /// The files of the models, with their hashes.
+    /// Files of the models, with their hashes.
     pub models: BTreeMap<String, String>,
     /// Every setting of the search for clues.
     pub search: Vec<Setting>,
-    /// What clues may not change in a table.
+    /// Constraints on what clues may change in a table.
     pub constraints: Vec<Setting>,
-    /// What the changes for whole groups were learned under.
+    /// Settings that the changes of whole groups were learned under.
     pub groups: Vec<Setting>,
-    /// Every setting of training.
+    /// Every setting of the models' training.
     pub training: Vec<Setting>,
 }
 
@@ -38,9 +38,9 @@ pub struct Provenance {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// Its name: `predictor.samples`.
+    /// Name of the setting, such as `predictor.samples`.
     pub key: String,
-    /// What it is set to.
+    /// Value of the setting, in words.
     pub value: String,
 }
 

@@ -3,26 +3,26 @@
 use crate::data::{Samples, Targets, Task};
 use crate::prediction::{Prediction, UncertaintyParts, unscaled};
 
-/// Rows with their predictions.
+/// Rows with their predictions, as an audit counts them.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    /// The rows.
+    /// The rows with their targets.
     pub samples: &'a Samples,
-    /// One for each of them.
+    /// Prediction for each row.
     pub predictions: &'a [Prediction],
-    /// What is predicted.
+    /// What is predicted: classes or a value.
     pub task: &'a Task,
     /// The model is unsure about a row whose total uncertainty exceeds this.
     pub unsure_above: f32,
 }
 
 impl Rows<'_> {
-    /// How many there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.predictions.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.predictions.is_empty()
     }
@@ -32,7 +32,7 @@ impl Rows<'_> {
         f64::from(self.predictions[row].uncertainty.total)
     }
 
-    /// The aleatoric and the epistemic part of it, which add up to it.
+    /// Aleatoric and epistemic part of a row's total uncertainty, which add up to it.
     pub fn parts(&self, row: usize) -> [f64; 2] {
         parts(self.predictions[row].uncertainty, self.task.is_regression())
     }
@@ -55,7 +55,7 @@ impl Rows<'_> {
         self.class(row).map(|class| self.predictions[row].label() != class)
     }
 
-    /// What a row adds to the error: 1 for a wrong class, the squared distance between the values otherwise.
+    /// What a row adds to the error: 1 for a wrong class; for a regression the squared error.
     pub fn miss(&self, row: usize) -> f64 {
         match (&self.samples.y, self.task) {
             (Targets::Values(values), Task::Regression(scaling)) => {

@@ -9,22 +9,22 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FeatureShift {
-    /// The feature's name.
+    /// Name of the feature.
     pub feature: String,
-    /// The unit of a number.
+    /// Unit of the feature; none for a category.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// The mean or the share before the translation.
+    /// Mean, or share of rows, before the change.
     pub before: f64,
-    /// The same after it.
+    /// Mean, or share of rows, after the change.
     pub after: f64,
-    /// `after − before`.
+    /// Difference `after − before`.
     pub change: f64,
-    /// What the three numbers are.
+    /// What the three numbers stand for: means or shares.
     pub kind: ShiftKind,
 }
 
-/// What changes.
+/// What the numbers of a shift stand for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -44,12 +44,12 @@ pub enum ShiftKind {
 }
 
 impl FeatureShift {
-    /// How a feature changes from `before` to `after`.
+    /// The change of a feature from `before` to `after`.
     pub fn new(feature: impl Into<String>, unit: Option<String>, before: f64, after: f64, kind: ShiftKind) -> Self {
         Self { feature: feature.into(), unit, before, after, change: after - before, kind }
     }
 
-    /// How every feature of a table changes between two encoded rows that are means over some rows; an image has none.
+    /// The changes of all features between two encoded mean rows of a table; empty for an image.
     pub fn between(schema: &Schema, before: &[f32], after: &[f32]) -> Vec<Self> {
         if schema.image.is_some() {
             return vec![];
@@ -81,7 +81,7 @@ impl FeatureShift {
         shifts
     }
 
-    /// How large the change is: in deviations of a number, or of a share as it is.
+    /// Size of the change: standard deviations for a number, the difference itself for a share.
     pub fn size(&self) -> f64 {
         match self.kind {
             ShiftKind::Number { deviation, .. } if deviation > 0.0 => (self.change / deviation).abs(),

@@ -16,11 +16,11 @@ const TENTHS: usize = 10;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
-    /// From 0 on, of equal width.
+    /// Bins of equal width, the first from 0 on.
     pub bins: Vec<UncertaintyBin>,
     /// Rows that lie beyond the last bin, which counts them too; always 0 for classes.
     pub beyond: usize,
-    /// The greatest uncertainty.
+    /// Greatest total uncertainty of a row.
     pub greatest: f64,
     /// The rows by rising uncertainty, in parts of equal size.
     pub tenths: Vec<Tenth>,
@@ -31,31 +31,31 @@ pub struct Spread {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UncertaintyBin {
-    /// The lower limit.
+    /// Lower limit of the bin.
     pub lower: f64,
-    /// The upper limit.
+    /// Upper limit of the bin.
     pub upper: f64,
-    /// How many rows.
+    /// Number of rows in the bin.
     pub rows: usize,
-    /// How many of them have a wrong class; none for a regression.
+    /// Number of these rows with a wrong predicted class; none for a regression.
     pub wrong: Option<usize>,
 }
 
-/// A tenth of the rows.
+/// A tenth of the rows, by rising uncertainty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tenth {
-    /// The aleatoric part of its mean uncertainty.
+    /// Aleatoric part of the tenth's mean uncertainty.
     pub aleatoric: f64,
-    /// The epistemic part of it.
+    /// Epistemic part of the tenth's mean uncertainty.
     pub epistemic: f64,
-    /// The share of wrong classes, or the root mean squared error.
+    /// Share of wrong classes in the tenth, or its root mean squared error.
     pub error: f64,
 }
 
 impl Spread {
-    /// Counts.
+    /// The distribution of the total uncertainty of these rows.
     pub fn of(rows: &Rows) -> Self {
         let totals = || (0..rows.len()).map(|row| rows.total(row)).filter(|total| total.is_finite());
         let greatest = totals().fold(0.0, f64::max);

@@ -2,44 +2,44 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Chapters.
+/// Chapters that a report tells besides its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Story {
-    /// What they are about.
+    /// Title above the chapters.
     pub title: String,
-    /// One after the other.
+    /// The chapters in order.
     pub chapters: Vec<Chapter>,
 }
 
-/// A chapter.
+/// A chapter of a story.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Chapter {
-    /// Its heading.
+    /// Heading of the chapter.
     pub heading: String,
-    /// Its paragraphs.
+    /// Paragraphs of the chapter.
     pub text: Vec<String>,
-    /// Its pictures.
+    /// Pictures of the chapter.
     pub figures: Vec<Figure>,
-    /// Lines to type.
+    /// Commands to type, one line each.
     pub commands: Vec<String>,
 }
 
-/// A picture.
+/// A picture with its caption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// What is to be seen.
+    /// What the picture shows, in words.
     pub caption: String,
-    /// `image/svg+xml` or `image/png`.
+    /// Media type of the picture: `image/svg+xml` or `image/png`.
     pub kind: String,
-    /// Its bytes in base64.
+    /// Bytes of the picture in base64.
     pub data: String,
-    /// The numbers that are written in it.
+    /// Numbers that are written in the picture.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<FigureNumber>,
 }
@@ -49,14 +49,14 @@ pub struct Figure {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FigureNumber {
-    /// What it is.
+    /// What the number stands for.
     pub name: String,
-    /// What it amounts to.
+    /// Value of the number.
     pub value: f64,
 }
 
 impl Figure {
-    /// With the numbers that are written in it.
+    /// This picture with the numbers that are written in it.
     #[must_use]
     pub fn with(self, numbers: Vec<(String, f64)>) -> Self {
         let number = |(name, value)| FigureNumber { name, value };

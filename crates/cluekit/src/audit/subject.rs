@@ -10,51 +10,51 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
-    /// The run's folder, by its last name.
+    /// Last part of the path of the run's folder.
     pub run: String,
-    /// What the data is called.
+    /// Name of the data.
     pub dataset: String,
-    /// What is predicted.
+    /// Name of the target that is predicted.
     pub target: String,
-    /// What that stands for.
+    /// What the target stands for, in words; none if the schema does not say.
     pub target_meaning: Option<String>,
-    /// What features stand for, of those that say so.
+    /// What features stand for, in words, for those that the schema explains.
     pub meanings: BTreeMap<String, String>,
     /// The classes, in the order of their labels; empty for a regression.
     pub classes: Vec<String>,
-    /// Height and width of an image; none where an input is a row of a table.
+    /// Height and width of an image in pixels; none for a table.
     pub images: Option<[usize; 2]>,
-    /// Features of a table, or pixels of an image.
+    /// Number of features of a table, or of pixels of an image.
     pub features: usize,
-    /// What uncertainty is measured in.
+    /// Unit of the uncertainty.
     pub unit: Unit,
-    /// The uncertainty of a model that knows nothing: ln C of C classes; none of a value.
+    /// Uncertainty of a model that knows nothing: ln C for C classes; none for a regression.
     pub greatest: Option<f64>,
-    /// Which rows were looked at: `test`, `validation` or `train`.
+    /// Split of the audited rows: `test`, `validation` or `train`.
     pub split: String,
-    /// The model is unsure about a row whose total uncertainty exceeds this.
+    /// Total uncertainty above which the model counts as unsure about a row.
     pub unsure_above: Option<f32>,
-    /// A clue is accepted below this.
+    /// Uncertainty below which a clue is accepted.
     pub accepted_below: Option<f32>,
-    /// Which kind of uncertainty that is.
+    /// Kind of uncertainty that clues are accepted by.
     pub accepted_by: Uncertainty,
-    /// Networks whose answers are averaged; none where that is not known.
+    /// Number of networks whose answers are averaged; none if it is unknown.
     pub samples: Option<usize>,
 }
 
-/// What uncertainty is measured in.
+/// Unit of an uncertainty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// The entropy of a prediction of classes.
+    /// Nats: the entropy of a prediction of classes.
     Nats,
     /// A standard deviation in the target's unit, which may have no name.
     Target(String),
 }
 
 impl Subject {
-    /// What a schema says; thresholds and the number of networks are for the caller to add.
+    /// The subject as a schema describes it; the caller adds thresholds and the number of networks.
     pub fn new(run: &str, dataset: &str, schema: &Schema, split: &str) -> Self {
         let task = &schema.target.task;
         Self {
@@ -79,17 +79,17 @@ impl Subject {
         }
     }
 
-    /// Whether a value is predicted.
+    /// Whether the model predicts a value.
     pub fn is_regression(&self) -> bool {
         self.unit != Unit::Nats
     }
 
-    /// Whether aleatoric and epistemic uncertainty can be told apart: one network does not disagree with itself.
+    /// Whether aleatoric and epistemic uncertainty can be told apart; that takes more than one network.
     pub fn tells_kinds(&self) -> bool {
         self.samples != Some(1)
     }
 
-    /// What the model looks at: `images`, `rows`, or one of them.
+    /// Word for `count` inputs: `images` or `rows`, or the singular of one of them.
     pub fn inputs(&self, count: usize) -> &'static str {
         match (self.images.is_some(), count) {
             (true, 1) => "image",
@@ -107,12 +107,12 @@ impl Subject {
         }
     }
 
-    /// What a feature stands for, as a sentence before others; nothing where that is not known.
+    /// Sentence on what a feature stands for; empty if the schema does not say.
     pub fn meaning_of(&self, feature: &str) -> String {
         self.meanings.get(feature).map_or(String::new(), |meaning| format!("{feature}: {meaning}. "))
     }
 
-    /// What must be low for a clue to be accepted: `uncertainty`, `epistemic uncertainty`.
+    /// Words for the uncertainty that must be low for a clue to be accepted: `uncertainty`, `epistemic uncertainty`.
     pub fn accepted_uncertainty(&self) -> &'static str {
         match self.accepted_by {
             Uncertainty::Total => "uncertainty",
@@ -121,7 +121,7 @@ impl Subject {
         }
     }
 
-    /// What stands behind an uncertainty: ` nats`, ` €`, or nothing.
+    /// Unit to write behind an uncertainty: ` nats`, ` €`, or empty.
     pub fn unit_behind(&self) -> String {
         match &self.unit {
             Unit::Nats => " nats".into(),

@@ -8,30 +8,30 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: usize,
-    /// How many of them the model is unsure about.
+    /// Number of rows that the model is unsure about.
     pub unsure: usize,
-    /// How many have a wrong class; none for a regression.
+    /// Number of rows with a wrong predicted class; none for a regression.
     pub wrong: Option<usize>,
-    /// How many of those the model is unsure about.
+    /// Number of rows with a wrong predicted class that the model is unsure about; none for a regression.
     pub wrong_unsure: Option<usize>,
-    /// The error of the rows that it is sure about: a share of wrong classes, or a root mean squared error.
+    /// Error of the rows that the model is sure about: a share of wrong classes, or a root mean squared error.
     pub error_sure: Option<f64>,
-    /// The error of those that it is unsure about.
+    /// Error of the rows that the model is unsure about: a share of wrong classes, or a root mean squared error.
     pub error_unsure: Option<f64>,
-    /// Mean total uncertainty.
+    /// Mean total uncertainty of all rows.
     pub total: f64,
-    /// Its aleatoric part.
+    /// Aleatoric part of the mean total uncertainty.
     pub aleatoric: f64,
-    /// Its epistemic part.
+    /// Epistemic part of the mean total uncertainty.
     pub epistemic: f64,
-    /// The aleatoric share of the uncertainty of the rows that it is unsure about; none where there are none.
+    /// Aleatoric share of the uncertainty of the unsure rows, between 0 and 1; none without such rows.
     pub aleatoric_share_unsure: Option<f64>,
 }
 
 impl Tally {
-    /// Counts.
+    /// Counts and means over these rows.
     pub fn of(rows: &Rows) -> Self {
         let (unsure, sure): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&row| rows.is_unsure(row));
         let over = |of: &dyn Fn(usize) -> f64| mean((0..rows.len()).map(of)).unwrap_or(0.0);

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Trust {
-    /// Scores of both models.
+    /// Scores of predictor and generative model.
     pub health: Health,
-    /// Confidence against accuracy; none for a regression, whose intervals are in its health.
+    /// Confidence against accuracy; none for a regression, which has intervals in `health`.
     pub reliability: Option<Reliability>,
     /// Accuracy when the most uncertain rows are set aside; none for a regression.
     pub rejection: Option<RejectionCurve>,

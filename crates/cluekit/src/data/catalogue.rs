@@ -8,59 +8,59 @@ use std::path::{Path, PathBuf};
 /// A dataset that is known by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Entry {
-    /// What the user types: `mnist`.
+    /// Name that the user types, such as `mnist`.
     pub name: String,
-    /// What people call it.
+    /// Name that people read, such as `MNIST`.
     pub title: String,
-    /// What is in it, in a sentence or two.
+    /// What the dataset holds, in a sentence or two.
     pub summary: String,
-    /// How many rows it has, training and test together.
+    /// Number of rows, training and test together.
     pub rows: usize,
-    /// Under which terms it may be used.
+    /// Terms under which the data may be used.
     pub licence: String,
-    /// What to cite.
+    /// Work to cite for the data.
     pub citation: String,
-    /// The subfolder of the data directory that holds its files.
+    /// Subfolder of the data directory that holds the files.
     pub folder: String,
-    /// Its files; none for a dataset that is made.
+    /// Files of the dataset; empty for one that is made.
     pub files: Vec<RemoteFile>,
 }
 
 /// A file of a dataset, and where to get it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RemoteFile {
-    /// Its name in the dataset's folder.
+    /// Name of the file in the dataset's folder.
     pub name: String,
-    /// Its length, where it is known.
+    /// Length of the file in bytes; none if it is unknown.
     pub bytes: Option<u64>,
-    /// SHA-256 of its bytes in hexadecimal. Where it is not known, only the format can be checked after a download.
+    /// SHA-256 of the file in hexadecimal; none if it is unknown, so that a download is checked by its format only.
     pub sha256: Option<String>,
-    /// Addresses that serve it, best first.
+    /// Addresses that serve the file, the best first.
     pub mirrors: Vec<String>,
     /// Other names under which the same content may lie in the folder.
     pub also: Vec<String>,
 }
 
 impl Entry {
-    /// The folder of its files.
+    /// Path of the folder that holds the dataset's files.
     pub fn folder_in(&self, directory: &DataDir) -> PathBuf {
         directory.path_of(&self.folder)
     }
 
-    /// The files that are not there, neither under their own name nor under another.
+    /// Files that are absent under all of their names.
     pub fn missing(&self, directory: &DataDir) -> Vec<&RemoteFile> {
         let folder = self.folder_in(directory);
         self.files.iter().filter(|file| file.find_in(&folder).is_none()).collect()
     }
 
-    /// Whether it can be used: every file is there, or none is needed.
+    /// Whether the dataset can be used: all its files are there, or it needs none.
     pub fn present(&self, directory: &DataDir) -> bool {
         self.missing(directory).is_empty()
     }
 }
 
 impl RemoteFile {
-    /// Where it lies in `folder`, under its own name or under another.
+    /// Path of the file in `folder`, under its own name or another; none if it is absent.
     pub fn find_in(&self, folder: &Path) -> Option<PathBuf> {
         let names = std::iter::once(&self.name).chain(&self.also);
         names.map(|name| folder.join(name)).find(|path| path.is_file())
@@ -92,13 +92,13 @@ impl Status {
     }
 }
 
-/// Every dataset that is known by name.
+/// All datasets that are known by name.
 pub fn entries(directory: &DataDir) -> Vec<Entry> {
     let brought = directory.providers().iter().flat_map(|provider| provider.entries());
     [moons()].into_iter().chain(brought).chain([mnist(), credit()]).collect()
 }
 
-/// The dataset called `name`.
+/// The dataset called `name`; an error lists the known ones.
 pub fn find(name: &str, directory: &DataDir) -> Result<Entry> {
     let entries = entries(directory);
     let name = directory.provider_of(name).map_or(name, |provider| provider.full_name(name));

@@ -29,24 +29,24 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a counterfactual may change in a table; nothing is forbidden by default.
+/// Limits on what a counterfactual may change in a table; the default forbids nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Constraints {
-    /// Features that stay as they are.
+    /// Names of the features that stay as they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub immutable: Vec<String>,
-    /// Features that may only grow; a binary one may go from its first category to its second.
+    /// Names of the features that may only grow; a binary one may go from its first category to its second.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub only_up: Vec<String>,
-    /// Features that may only shrink; a binary one may go from its second category to its first.
+    /// Names of the features that may only shrink; a binary one may go from its second category to its first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub only_down: Vec<String>,
-    /// How many features may change.
+    /// Largest number of features that may change; none for any number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_changed: Option<usize>,
-    /// Linear relations that must hold afterwards.
+    /// Linear relations between features that a counterfactual must meet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub relations: Vec<Relation>,
@@ -58,12 +58,12 @@ pub struct Constraints {
 }
 
 impl Constraints {
-    /// Whether everything may change.
+    /// Whether there are no constraints.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// These and the `other` ones; `other` has the last word on a feature's range and on `most_changed`.
+    /// Both sets of constraints together; `other` has the last word on a feature's range and on `most_changed`.
     pub fn merged(self, other: Self) -> Self {
         fn union<T: PartialEq>(mut all: Vec<T>, more: Vec<T>) -> Vec<T> {
             for item in more {
@@ -84,6 +84,15 @@ impl Constraints {
     }
 
     /// A feature and its range, as in `LIMIT_BAL=10000..500000`, `AGE=18..` or `PAY_0=..2`.
+    ///
+    /// ```
+    /// use cluekit::Constraints;
+    /// use cluekit::data::Range;
+    ///
+    /// let adult = Constraints::parse_range("AGE=18..")?;
+    /// assert_eq!(adult, ("AGE".into(), Range { least: Some(18.0), greatest: None }));
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn parse_range(text: &str) -> Result<(String, Range)> {
         let problem = |problem: String| Error::setting("constraints.ranges", problem);
         match text.rsplit_once('=') {

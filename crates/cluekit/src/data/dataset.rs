@@ -5,41 +5,59 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// A dataset that is ready for a model.
+///
+/// ```
+/// use cluekit::data::{DataDir, Request, load};
+///
+/// let moons = load(&Request::new("moons"), None, &DataDir::locate(None))?;
+/// assert_eq!((moons.train.len(), moons.test.len()), (2000, 500));
+/// assert_eq!((moons.schema.width(), moons.schema.target.task.classes().len()), (2, 2));
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Dataset {
-    /// What the user calls it: `mnist`, `credit`, or the file's name.
+    /// Name of the dataset for the user: `mnist`, `credit`, or the file's name.
     pub name: String,
-    /// What the columns mean.
+    /// Meaning of the columns and of the target.
     pub schema: Schema,
-    /// The rows to learn from (a validation split is taken from these).
+    /// Rows to learn from; a validation split is taken from these.
     pub train: Samples,
-    /// The rows that nothing is ever chosen on.
+    /// Rows to test on; nothing is learned from them or chosen on them.
     pub test: Samples,
-    /// The files it was read from, with their hashes; empty for a dataset that is made.
+    /// Files that the dataset was read from, with their hashes; empty for a dataset that is made.
     pub sources: Vec<Source>,
-    /// What the user should know about how it was read: columns that were left out, and why.
+    /// Notes for the user on how the data were read: columns that were left out, and why.
     pub notes: Vec<String>,
 }
 
 /// Encoded rows with their targets.
+///
+/// ```
+/// use cluekit::data::{Samples, Targets};
+///
+/// let samples = Samples { x: vec![0.0, 1.0, 2.0, 3.0], width: 2, y: Targets::Classes(vec![0, 1]) };
+/// assert_eq!(samples.len(), 2);
+/// assert_eq!(samples.row(1), [2.0, 3.0]);
+/// assert_eq!(samples.select(&[1]).y, Targets::Classes(vec![1]));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Samples {
     /// Encoded inputs, row after row.
     pub x: Vec<f32>,
-    /// Columns of an encoded row.
+    /// Number of columns of an encoded row.
     pub width: usize,
-    /// One target a row.
+    /// Targets, one for each row.
     pub y: Targets,
 }
 
 /// The targets of some rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Targets {
-    /// Positions in the schema's list of classes.
+    /// Position of each row's class in the schema's list of classes.
     Classes(Vec<u32>),
-    /// Scaled values.
+    /// Scaled value of each row.
     Values(Vec<f32>),
-    /// Nobody knows them, of so many rows.
+    /// Unknown targets of this number of rows.
     Unknown(usize),
 }
 
@@ -48,9 +66,9 @@ pub enum Targets {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The file's name, without its folder.
+    /// Name of the file, without its folder.
     pub file: String,
-    /// SHA-256 of its bytes, in hexadecimal.
+    /// SHA-256 of the file's bytes, in lower-case hexadecimal.
     pub sha256: String,
 }
 
@@ -72,17 +90,17 @@ impl Dataset {
 }
 
 impl Samples {
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.y.len()
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The encoded inputs of row `index`.
+    /// The encoded input of row `index`.
     pub fn row(&self, index: usize) -> &[f32] {
         &self.x[index * self.width..(index + 1) * self.width]
     }
@@ -95,7 +113,7 @@ impl Samples {
 }
 
 impl Targets {
-    /// How many targets there are.
+    /// Number of targets.
     pub fn len(&self) -> usize {
         match self {
             Self::Classes(labels) => labels.len(),
@@ -104,7 +122,7 @@ impl Targets {
         }
     }
 
-    /// Whether there is no target.
+    /// Whether there are no targets.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The folder that holds one subfolder a dataset.
+/// The folder that holds one subfolder for each dataset.
 #[derive(Clone, Debug)]
 pub struct DataDir {
     path: PathBuf,
@@ -23,14 +23,14 @@ impl DataDir {
         Self::choose(option, here.as_deref(), &|name| env::var_os(name))
     }
 
-    /// The same folder, and datasets that another crate brings.
+    /// This folder, together with the datasets of a provider.
     #[must_use]
     pub fn with(mut self, provider: impl Provider + 'static) -> Self {
         self.providers.push(Arc::new(provider));
         self
     }
 
-    /// Who brings datasets besides.
+    /// Providers of further datasets.
     pub fn providers(&self) -> &[Arc<dyn Provider>] {
         &self.providers
     }
@@ -40,12 +40,12 @@ impl DataDir {
         self.providers.iter().find(|provider| provider.knows(name)).map(AsRef::as_ref)
     }
 
-    /// The folder itself.
+    /// Path of the folder itself.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file or subfolder called `name`.
+    /// Path of the file or subfolder called `name`.
     pub fn path_of(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }

@@ -67,19 +67,19 @@ impl fmt::Display for Cell<'_> {
     }
 }
 
-/// Where a feature's numbers lie in an encoded row, and which distribution fits them.
+/// Columns of one feature in an encoded row, and the distribution that fits them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// The first of its columns.
+    /// Position of the feature's first column.
     pub start: usize,
-    /// How many columns it has.
+    /// Number of columns of the feature.
     pub len: usize,
-    /// How a generative model should treat them.
+    /// Distribution of these columns, for a generative model.
     pub kind: ColumnKind,
 }
 
 impl Column {
-    /// Its columns: `start..start + len`.
+    /// Range of the feature's columns: `start..start + len`.
     pub fn range(&self) -> Range<usize> {
         self.start..self.start + self.len
     }
@@ -88,11 +88,11 @@ impl Column {
 /// The distribution of encoded columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// Any real number, around 0.
+    /// Real numbers around 0.
     Gaussian,
-    /// Numbers between 0 and 1, each on its own.
+    /// Numbers between 0 and 1, independent of each other.
     Bernoulli,
-    /// Numbers between 0 and 1 that sum to 1: a softmax over the whole group.
+    /// Numbers between 0 and 1 that sum to 1 over the feature's columns: a softmax.
     Categorical,
 }
 
@@ -138,7 +138,7 @@ impl Task {
 }
 
 impl Feature {
-    /// How many encoded columns it has.
+    /// Number of encoded columns of the feature.
     pub fn width(&self) -> usize {
         match &self.kind {
             Kind::Continuous(_) | Kind::Ordinal(_) | Kind::Binary { .. } => 1,
@@ -232,7 +232,7 @@ impl Image {
 }
 
 impl Schema {
-    /// How many numbers an encoded row has.
+    /// Number of columns of an encoded row.
     pub fn width(&self) -> usize {
         match &self.image {
             Some(image) => image.len(),
@@ -240,7 +240,7 @@ impl Schema {
         }
     }
 
-    /// How many values a row has before it is encoded.
+    /// Number of values of a row before it is encoded: features or pixels.
     pub fn values(&self) -> usize {
         self.image.map_or(self.features.len(), |image| image.len())
     }

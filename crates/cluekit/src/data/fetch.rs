@@ -20,37 +20,37 @@ const MOST_BYTES: u64 = 1 << 31;
 /// How often a mirror is asked for the rest of a transfer that broke off.
 const TRIES: usize = 3;
 
-/// What happens during a download.
+/// An event of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<'a> {
-    /// The file is there already.
+    /// The file was there already.
     Present {
-        /// The file's name.
+        /// Name of the file.
         file: &'a str,
     },
-    /// Some more bytes have come.
+    /// More bytes have arrived.
     Received {
-        /// The file's name.
+        /// Name of the file.
         file: &'a str,
-        /// How many bytes are there, those of an earlier try included.
+        /// Number of bytes so far, those of an earlier try included.
         bytes: u64,
-        /// How many there will be, where that is known.
+        /// Number of bytes in all; none if it is unknown.
         total: Option<u64>,
     },
     /// A mirror did not serve the file; the next one is asked.
     MirrorFailed {
-        /// The address that was asked.
+        /// Address of the mirror.
         url: &'a str,
-        /// What went wrong.
+        /// What went wrong, in words.
         reason: &'a str,
     },
-    /// The file is in its place.
+    /// The file is complete and in its place.
     Fetched {
-        /// The file's name.
+        /// Name of the file.
         file: &'a str,
-        /// SHA-256 of its bytes.
+        /// SHA-256 of the file's bytes, in hexadecimal.
         sha256: &'a str,
-        /// Whether the hash was known beforehand; if not, only length and format could be checked.
+        /// Whether the hash was known beforehand; otherwise only length and format were checked.
         verified: bool,
     },
 }

@@ -29,9 +29,9 @@ const NOTHING: &str = "nothing to predict";
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Finite numbers.
+    /// A column of finite numbers.
     Numbers(Vec<f64>),
-    /// Words.
+    /// A column of words.
     Words(Vec<String>),
 }
 
@@ -55,12 +55,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without a column.
+    /// An empty table called `name`.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), columns: vec![] }
     }
 
-    /// The same with one more column.
+    /// This table with one more column.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, values: impl Into<Values>) -> Self {
         self.columns.push((name.into(), values.into()));

@@ -92,6 +92,17 @@ impl Predicate {
     /// Reads a condition on the features of `schema`.
     ///
     /// Names and categories must exist, and numbers be compared with numbers.
+    ///
+    /// ```
+    /// use cluekit::Seed;
+    /// use cluekit::data::source::moons;
+    /// use cluekit::data::{Predicate, Value};
+    ///
+    /// let right = Predicate::parse("x1 > 0.5 and x2 <= 1", &moons::make(Seed(0)).schema)?;
+    /// assert!(right.holds(&[Value::Number(0.6), Value::Number(0.0)]));
+    /// assert!(!right.holds(&[Value::Number(0.4), Value::Number(0.0)]));
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn parse(text: &str, schema: &Schema) -> Result<Self> {
         let refused = |problem| Error::setting("where", problem);
         check_table(schema).map_err(refused)?;

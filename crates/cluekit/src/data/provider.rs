@@ -6,21 +6,21 @@ use crate::error::Result;
 use std::fmt::Debug;
 use std::path::Path;
 
-/// Somebody who has datasets, or reads files, beyond what this crate does itself; see [`DataDir::with`].
+/// A source of datasets, or a reader of files, beyond those of this crate; see [`DataDir::with`].
 pub trait Provider: Debug + Send + Sync {
-    /// Whether a dataset of this name, or the file at this path, is one of its own.
+    /// Whether the dataset called `name`, or the file at this path, belongs to the provider.
     fn knows(&self, name: &str) -> bool;
 
     /// Reads or makes the dataset that `request` names.
     fn load(&self, request: &Request, directory: &DataDir) -> Result<Dataset>;
 
-    /// The images of another file of its kind, encoded for a model of `image`s, row after row.
+    /// Images of another file of the provider's kind, encoded for a model of `image`s, row after row.
     fn read_rows(&self, path: &Path, image: &Image) -> Result<Vec<f32>>;
 
-    /// What it adds to the catalogue.
+    /// Entries that the provider adds to the catalogue.
     fn entries(&self) -> Vec<Entry>;
 
-    /// The name in the catalogue of a dataset that has several.
+    /// Name in the catalogue of a dataset that has several names.
     fn full_name<'a>(&self, name: &'a str) -> &'a str {
         name
     }

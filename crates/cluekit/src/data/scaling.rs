@@ -39,7 +39,7 @@ impl Scaling {
         if values.iter().all(survives) { rounding } else { Self { decimals: None, ..self } }
     }
 
-    /// What a model sees of `value`.
+    /// The scaled number that a model sees for `value`.
     pub fn encode(&self, value: f64) -> f32 {
         ((value - self.mean) / self.deviation) as f32
     }

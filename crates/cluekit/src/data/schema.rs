@@ -25,15 +25,15 @@ const LARGEST_INPUT: usize = 100_000_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schema {
-    /// The target: classes or a value.
+    /// Target of the prediction: classes or a value.
     pub target: Target,
-    /// The shape of an image input.
+    /// Shape of an image input; none for a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<Image>,
     /// The features of a table, in the order of their columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<Feature>,
-    /// What a counterfactual may change in the features. No model depends on it.
+    /// Limits on what a counterfactual may change in the features; models do not depend on them.
     #[serde(default, skip_serializing_if = "Constraints::is_empty")]
     pub constraints: Constraints,
 }
@@ -42,11 +42,11 @@ pub struct Schema {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Image {
-    /// 1 for grey, 3 for RGB.
+    /// Number of channels: 1 for grey, 3 for RGB.
     pub channels: usize,
-    /// Rows.
+    /// Height in pixels.
     pub height: usize,
-    /// Columns.
+    /// Width in pixels.
     pub width: usize,
     /// The stored value that stands for full intensity: 255 for bytes, 1 for floats.
     pub maximum: f64,
@@ -56,29 +56,29 @@ pub struct Image {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "FeatureForm", into = "FeatureForm")]
 pub struct Feature {
-    /// The column's name.
+    /// Name of the column.
     pub name: String,
-    /// What its values are.
+    /// Kind of the values, with what encoding needs to know.
     pub kind: Kind,
-    /// The unit it is measured in, for people.
+    /// Unit of the values, for people.
     pub unit: Option<String>,
-    /// What it stands for, for people.
+    /// What the feature stands for, for people.
     pub meaning: Option<String>,
 }
 
-/// What the values of a feature are.
+/// Kinds of values that a feature can have.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// A measured quantity.
+    /// A measured quantity, standardised.
     Continuous(Scaling),
     /// Whole steps whose order matters: a rating, a count of months.
     Ordinal(Scaling),
-    /// One of two values.
+    /// One of two values, encoded as 0 or 1.
     Binary {
         /// The two values, as they are written in the data.
         categories: Vec<String>,
     },
-    /// One of several values without order.
+    /// One of several values without order, encoded as one-hot columns.
     Categorical {
         /// The values, as they are written in the data, in the order of their one-hot columns.
         categories: Vec<String>,
@@ -100,29 +100,29 @@ pub struct Scaling {
     pub greatest: f64,
 }
 
-/// What is to be predicted.
+/// The target of a prediction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "TargetForm", into = "TargetForm")]
 pub struct Target {
     /// The target's name: the column of a table, or what a label stands for.
     pub name: String,
-    /// Classification or regression.
+    /// Kind of prediction: classification or regression.
     pub task: Task,
-    /// The unit of a regression target, for people.
+    /// Unit of a regression target, for people.
     pub unit: Option<String>,
-    /// What it stands for, for people: what its classes mean.
+    /// What the target stands for, for people, with the meaning of its classes.
     pub meaning: Option<String>,
 }
 
 /// The two kinds of prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// One of several classes.
+    /// The target is one of several classes.
     Classification {
         /// The classes as they are written in the data; a label is a position in this list.
         classes: Vec<String>,
     },
-    /// A value, scaled like a continuous feature.
+    /// The target is a value, scaled like a continuous feature.
     Regression(Scaling),
 }
 
@@ -142,12 +142,12 @@ impl Task {
 }
 
 impl Image {
-    /// How many values an image has: `channels × height × width`.
+    /// Number of values of an image: `channels × height × width`.
     pub fn len(&self) -> usize {
         self.channels * self.height * self.width
     }
 
-    /// Whether an image has no value at all.
+    /// Whether an image has no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -169,7 +169,7 @@ impl Image {
 }
 
 impl Kind {
-    /// The name that TOML, reports and messages use.
+    /// Name of the kind in TOML, reports and messages.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Continuous(_) => "continuous",
@@ -223,7 +223,7 @@ impl Target {
 }
 
 impl Schema {
-    /// Whether the schema can be used: one kind of input, distinct names, categories and classes, usable scaling,
+    /// Checks that the schema can be used: one kind of input, distinct names, categories and classes, usable scaling,
     /// constraints that can be met.
     pub fn validate(&self) -> Result<()> {
         self.target.validate()?;
@@ -231,7 +231,7 @@ impl Schema {
         self.constraints.validate(self)
     }
 
-    /// What the models were trained on: all but the constraints, which may change after training.
+    /// This schema without its constraints, which may change after training: what the models were trained on.
     pub fn without_constraints(&self) -> Self {
         Self { constraints: Constraints::default(), ..self.clone() }
     }

@@ -12,7 +12,29 @@ impl Schema {
         Self::from_toml(&text, path)
     }
 
-    /// Reads and validates the text of `path`, a `schema.toml`.
+    /// Reads and validates the text of a `schema.toml`; errors name `path`.
+    ///
+    /// ```
+    /// use cluekit::Schema;
+    /// use cluekit::data::Value;
+    /// use std::path::Path;
+    ///
+    /// let text = r#"
+    ///     target = { name = "default", task = "classification", classes = ["no", "yes"] }
+    ///
+    ///     [[features]]
+    ///     name = "AGE"
+    ///     kind = "continuous"
+    ///     mean = 40.0
+    ///     deviation = 10.0
+    ///     least = 21.0
+    ///     greatest = 79.0
+    /// "#;
+    /// let schema = Schema::from_toml(text, Path::new("schema.toml"))?;
+    /// assert_eq!(schema.encode_row(&[Value::Number(55.0)])?, [1.5]); // (55 − 40) / 10
+    /// assert_eq!(schema.decode_row(&[-1.0]), [Value::Number(30.0)]);
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn from_toml(text: &str, path: &Path) -> Result<Self> {
         let schema: Self = toml::from_str(text).map_err(|error| match error.span() {
             Some(span) => Error::line(path, line_at(text, span.start), error.message()),

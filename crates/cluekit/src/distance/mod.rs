@@ -29,28 +29,36 @@ crate::named! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Distance {
-        /// Sum of absolute differences.
+        /// Sum of absolute differences, ‖x − x₀‖₁.
         #[default]
         L1 = "l1",
-        /// Euclidean.
+        /// Euclidean distance, ‖x − x₀‖₂.
         L2 = "l2",
-        /// Euclidean after whitening by the training rows' covariance.
+        /// Euclidean distance after whitening by the covariance of the training rows.
         Mahalanobis = "mahalanobis",
-        /// Absolute differences in units of each feature's median absolute deviation.
+        /// Sum of absolute differences in units of each feature's median absolute deviation.
         Mad = "mad",
-        /// Absolute differences in units of each feature's range.
+        /// Sum of absolute differences in units of each feature's range.
         Range = "range",
     }
 }
 
 impl Distance {
-    /// Whether it is learned from training rows.
+    /// Whether the distance is learned from training rows.
+    ///
+    /// ```
+    /// use cluekit::Distance;
+    ///
+    /// assert_eq!("mad".parse::<Distance>()?, Distance::Mad);
+    /// assert!(Distance::Mad.needs_data() && !Distance::L1.needs_data());
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn needs_data(self) -> bool {
         !matches!(self, Self::L1 | Self::L2)
     }
 }
 
-/// A distance between inputs that is ready for use.
+/// A distance between inputs, ready for use.
 #[derive(Clone, Debug)]
 pub struct Metric {
     kind: Distance,
@@ -97,7 +105,7 @@ impl Metric {
         }
     }
 
-    /// Which kind it is.
+    /// Kind of the distance.
     pub fn kind(&self) -> Distance {
         self.kind
     }
@@ -106,6 +114,17 @@ impl Metric {
     ///
     /// # Shapes
     /// - `x`, `original`: `[rows, width]`, returns: `[rows]`
+    ///
+    /// ```
+    /// use cluekit::Distance;
+    /// use cluekit::distance::Metric;
+    /// use cluekit::tensor::{tensor, values};
+    ///
+    /// let l1 = Metric::fit(Distance::L1, &[], 2, None)?;
+    /// let (x, original) = (tensor(vec![3.0, -4.0], [1, 2]), tensor(vec![0.0, 0.0], [1, 2]));
+    /// assert_eq!(values(l1.between(&x, &original)), [7.0]); // |3| + |−4|
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn between(&self, x: &Tensor<2>, original: &Tensor<2>) -> Tensor<1> {
         let difference = x.clone() - original.clone();
         match (&self.scales, &self.whitening, self.kind) {
@@ -117,12 +136,18 @@ impl Metric {
     }
 }
 
-/// The length of each row.
+/// Euclidean length of each row.
 pub fn euclidean(rows: Tensor<2>) -> Tensor<1> {
     rows.powi_scalar(2).sum_dim(1).clamp_min(LEAST_SQUARE).sqrt().squeeze_dim(1)
 }
 
 /// ρ(z, z₀) = ‖z − z₀‖₂ of plain numbers, in f64.
+///
+/// ```
+/// use cluekit::distance::latent_distance;
+///
+/// assert_eq!(latent_distance(&[3.0, 4.0], &[0.0, 0.0]), 5.0);
+/// ```
 pub fn latent_distance(z: &[f32], original: &[f32]) -> f64 {
     let squares = z.iter().zip(original).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2));
     squares.sum::<f64>().sqrt()

@@ -32,29 +32,29 @@ crate::named! {
     pub enum Diversity {
         /// det K of the kernel K_ij = 1/(1 + d_ij): 0 if two candidates coincide, towards 1 as all move apart.
         Dpp = "dpp",
-        /// log det K: what to maximise when there are so many candidates that det K is next to nothing.
+        /// Logarithm log det K, to maximise where many candidates make det K too small for a useful gradient.
         LogDpp = "log-dpp",
-        /// The mean distance between two candidates.
+        /// Mean distance between two candidates.
         AveragePairwiseDistance = "apd",
-        /// How far the set reaches from the original, up and down, in the mean over features.
+        /// Reach of the set from the original, up and down, averaged over the features.
         Coverage = "coverage",
         /// Coverage as the paper prints it: the mean range of the set.
         RangeCoverage = "range-coverage",
-        /// How sure of a class the surest candidate is, in the mean over classes.
+        /// Probability of a class for its surest candidate, averaged over the classes.
         PredictionCoverage = "prediction-coverage",
-        /// The share of classes that some candidate belongs to.
+        /// Share of the classes that at least one candidate belongs to.
         DistinctLabels = "distinct-labels",
-        /// How evenly the candidates fall into the classes.
+        /// Entropy of the candidates' classes, as a share of the greatest possible one.
         LabelEntropy = "label-entropy",
         /// The share of classes expected if each candidate draws its label from its prediction.
         SoftDistinctLabels = "soft-distinct-labels",
-        /// How even the mean prediction is.
+        /// Entropy of the mean prediction, as a share of the greatest possible one.
         SoftLabelEntropy = "soft-label-entropy",
     }
 }
 
 impl Diversity {
-    /// The spaces in which it makes sense.
+    /// The spaces that the metric can be measured in.
     pub const fn spaces(self) -> &'static [Space] {
         match self {
             Self::Dpp | Self::LogDpp | Self::AveragePairwiseDistance => &[Space::X, Space::Z, Space::Y],
@@ -112,6 +112,15 @@ impl Diversity {
     }
 
     /// D of a set; 0 for fewer than two points.
+    ///
+    /// ```
+    /// use cluekit::Diversity;
+    /// use cluekit::diversity::Set;
+    ///
+    /// let set = Set { points: &[0.0, 1.0], width: 1, original: None }; // two candidates, one apart
+    /// assert!((Diversity::Dpp.of(&set) - 0.75).abs() < 1e-9); // det [[1, ½], [½, 1]]
+    /// assert!((Diversity::AveragePairwiseDistance.of(&set) - 1.0).abs() < 1e-9);
+    /// ```
     pub fn of(self, set: &Set) -> f64 {
         self.at(&Points::of(set))
     }

@@ -3,9 +3,9 @@
 /// The candidates of one input in x, z or y space.
 #[derive(Clone, Copy, Debug)]
 pub struct Set<'a> {
-    /// The k candidates, row after row.
+    /// The k candidates, one behind the other.
     pub points: &'a [f32],
-    /// Coordinates of one candidate: features, latent dimensions or classes.
+    /// Number of coordinates of a candidate: features, latent dimensions or classes.
     pub width: usize,
     /// The explained input in the same space, from which coverage is counted; without it, the zero vector.
     pub original: Option<&'a [f32]>,

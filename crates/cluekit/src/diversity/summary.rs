@@ -15,21 +15,21 @@ const MOST_COMPARED: usize = 1000;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub struct Summary {
-    /// [`Diversity::Dpp`].
+    /// [`Diversity::Dpp`] of the clues.
     pub dpp: InputAndLatent,
-    /// [`Diversity::LogDpp`].
+    /// [`Diversity::LogDpp`] of the clues.
     pub log_dpp: InputAndLatent,
-    /// [`Diversity::AveragePairwiseDistance`].
+    /// [`Diversity::AveragePairwiseDistance`] of the clues.
     pub apd: InputAndLatent,
-    /// [`Diversity::Coverage`].
+    /// [`Diversity::Coverage`] of the clues.
     pub coverage: InputAndLatent,
-    /// [`Diversity::RangeCoverage`].
+    /// [`Diversity::RangeCoverage`] of the clues.
     pub range_coverage: InputAndLatent,
-    /// [`Diversity::PredictionCoverage`]; none for a regression.
+    /// [`Diversity::PredictionCoverage`] of the clues; none for a regression.
     pub prediction_coverage: Option<f64>,
-    /// [`Diversity::DistinctLabels`]; none for a regression.
+    /// [`Diversity::DistinctLabels`] of the clues; none for a regression.
     pub distinct_labels: Option<f64>,
-    /// [`Diversity::LabelEntropy`]; none for a regression.
+    /// [`Diversity::LabelEntropy`] of the clues; none for a regression.
     pub label_entropy: Option<f64>,
 }
 
@@ -37,11 +37,11 @@ pub struct Summary {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InputAndLatent {
-    /// Between inputs.
+    /// The measure between inputs x.
     #[serde(deserialize_with = "number_or_nan")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub x: f64,
-    /// Between latent codes.
+    /// The measure between latent codes z.
     #[serde(deserialize_with = "number_or_nan")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub z: f64,

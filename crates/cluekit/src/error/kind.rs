@@ -22,11 +22,11 @@ pub enum ErrorKind {
     Damaged,
     /// The data cannot serve for what was asked.
     Data,
-    /// Training left the finite numbers.
+    /// Training diverged: a loss left the finite numbers, or grew without end.
     Diverged,
     /// A download failed.
     Fetch,
-    /// Somebody ended it.
+    /// An [`Observer`](crate::observer::Observer) ended the work.
     Cancelled,
     /// The operating system refused to read or write.
     Io,
@@ -34,6 +34,14 @@ pub enum ErrorKind {
 
 impl Error {
     /// The sort of problem.
+    ///
+    /// ```
+    /// use cluekit::error::ErrorKind;
+    /// use cluekit::search::LatentBall;
+    ///
+    /// let error = LatentBall::new(-1.0).expect_err("a radius is positive");
+    /// assert_eq!(error.kind(), ErrorKind::Usage);
+    /// ```
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ErrorKind::NotFound,

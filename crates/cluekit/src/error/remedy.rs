@@ -15,29 +15,29 @@ use std::path::PathBuf;
 pub enum Remedy {
     /// Give these settings these values, all of them together.
     Set {
-        /// Names and values.
+        /// Names of the settings, each with its new value.
         settings: BTreeMap<String, SettingValue>,
     },
     /// Give a setting a value of one's own.
     Give {
-        /// Its name.
+        /// Name of the setting.
         setting: String,
-        /// What its value could be, in words.
+        /// What the value could be, in words.
         value: String,
     },
     /// Give a setting a higher value.
     Raise {
-        /// Its name.
+        /// Name of the setting.
         setting: String,
     },
     /// Give a setting a lower value.
     Lower {
-        /// Its name.
+        /// Name of the setting.
         setting: String,
     },
     /// Leave settings out.
     LeaveOut {
-        /// Their names.
+        /// Names of the settings to leave out.
         settings: Vec<String>,
     },
     /// Start searches at random within a radius of one's own.
@@ -60,29 +60,29 @@ pub enum Remedy {
     TrainAgain,
     /// Go on with a training that did not end.
     Resume {
-        /// The folder of the run.
+        /// Path of the run's folder.
         run: PathBuf,
     },
     /// Restore a file as it was.
     Restore {
-        /// Its name.
+        /// Name of the file to restore.
         file: String,
     },
     /// Fetch a dataset.
     Fetch {
-        /// Its name in the catalogue.
+        /// Name of the dataset in the catalogue.
         dataset: String,
     },
     /// Download a file by hand.
     Download {
-        /// Where from.
+        /// Address of the file.
         url: String,
-        /// Where to.
+        /// Folder to put the file into.
         folder: PathBuf,
     },
     /// Name another folder of data.
     DataFolder {
-        /// What it must hold, in words.
+        /// What the folder must hold, in words.
         holding: String,
     },
 }
@@ -92,48 +92,48 @@ pub enum Remedy {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum SettingValue {
-    /// On or off.
+    /// A switch that is on or off.
     Switch(bool),
-    /// A whole number.
+    /// A whole number, 0 or more.
     Whole(u64),
-    /// Any number.
+    /// A number that may have a fraction.
     Number(f64),
-    /// A name.
+    /// A name or another text.
     Name(String),
 }
 
 impl Remedy {
-    /// [`Remedy::Set`] of these settings.
+    /// Makes a [`Remedy::Set`] of these settings and values.
     pub fn set<V: Into<SettingValue>>(settings: impl IntoIterator<Item = (&'static str, V)>) -> Self {
         Self::Set { settings: settings.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect() }
     }
 
-    /// [`Remedy::Give`].
+    /// Makes a [`Remedy::Give`]: give `setting` a value such as `value` describes.
     pub fn give(setting: impl Into<String>, value: impl Into<String>) -> Self {
         Self::Give { setting: setting.into(), value: value.into() }
     }
 
-    /// [`Remedy::Raise`].
+    /// Makes a [`Remedy::Raise`]: give `setting` a higher value.
     pub fn raise(setting: impl Into<String>) -> Self {
         Self::Raise { setting: setting.into() }
     }
 
-    /// [`Remedy::Lower`].
+    /// Makes a [`Remedy::Lower`]: give `setting` a lower value.
     pub fn lower(setting: impl Into<String>) -> Self {
         Self::Lower { setting: setting.into() }
     }
 
-    /// [`Remedy::LeaveOut`].
+    /// Makes a [`Remedy::LeaveOut`] of these settings.
     pub fn leave_out<const N: usize>(settings: [&str; N]) -> Self {
         Self::LeaveOut { settings: settings.map(str::to_owned).to_vec() }
     }
 
-    /// [`Remedy::Fetch`].
+    /// Makes a [`Remedy::Fetch`] of the dataset called `dataset`.
     pub fn fetch(dataset: impl Into<String>) -> Self {
         Self::Fetch { dataset: dataset.into() }
     }
 
-    /// [`Remedy::DataFolder`].
+    /// Makes a [`Remedy::DataFolder`]: name a folder that holds what `holding` describes.
     pub fn data_folder(holding: impl Into<String>) -> Self {
         Self::DataFolder { holding: holding.into() }
     }

@@ -10,28 +10,28 @@ use crate::search::{Convergence, Inputs, Search};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
 
-/// The name of the cheapest of everything.
+/// Name of the method that keeps the cheapest answer of all mappers.
 pub const BEST: &str = "best";
 /// How many of the most probable classes are tried for each input when nothing is said.
 const CLASSES: usize = 3;
 /// Steps from an answer of a mapper that often suffice.
 const REFINE: usize = 5;
 
-/// What is asked of mappers.
+/// What mappers are asked for, and how their answers are refined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ApplySettings {
-    /// A fitted mapper by its name, a baseline, or `best`.
+    /// Name of a fitted mapper, of a baseline, or `best` for the cheapest answer of all.
     pub method: String,
-    /// How many of the most probable classes to try for each input.
+    /// Number of most probable classes to try for each input; 3 by default.
     pub classes: usize,
-    /// Only the true class of each input, or the predicted one where that is unknown.
+    /// Whether to try only the true class of each input, or the predicted one where the true one is unknown.
     pub own_class: bool,
-    /// Only these classes, by their names.
+    /// Names of the only classes to lead to; empty for any.
     pub towards: Vec<String>,
-    /// Steps of CLUE that start at each answer.
+    /// Number of steps of CLUE that start at each answer; 0 by default.
     pub refine: usize,
-    /// How long each of those steps is.
+    /// Learning rate of Adam in those steps; 0.1 by default.
     pub learning_rate: f32,
 }
 
@@ -73,7 +73,7 @@ pub fn trade_off_note(name: &str, fitted: &Mappers, lambda_x: f32) -> Option<Str
 }
 
 impl Explainer {
-    /// What an input asks mappers for.
+    /// The classes that these settings ask mappers for.
     pub fn ask(&self, settings: &ApplySettings) -> Result<Ask> {
         if settings.own_class {
             return Ok(Ask::OwnClass);
@@ -155,7 +155,7 @@ impl Explainer {
         prepared.explanations(sets, advice, seed)
     }
 
-    /// The judging search that takes so many steps from each answer.
+    /// The judging search, with the steps that `settings` ask for from each answer.
     pub fn refining(search: &Search, settings: &ApplySettings) -> Search {
         let convergence = Convergence::all_steps(settings.refine);
         Search { convergence, learning_rate: settings.learning_rate, ..search.clone() }

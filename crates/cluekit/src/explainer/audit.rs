@@ -36,37 +36,37 @@ const MAPPED: usize = 2000;
 /// λ_θ where there is no time to choose it.
 const QUICK_LAMBDA: f32 = 1.0;
 
-/// What an audit looks at.
+/// Settings of an audit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuditSettings {
-    /// Which rows.
+    /// Split of the rows to audit.
     pub split: Split,
-    /// How many of the most uncertain inputs are explained: 24 when nothing is said, 8 in a hurry.
+    /// Number of most uncertain inputs to explain; by default 24, or 8 if `quick`.
     pub top: Option<usize>,
-    /// Clues for each of them: 10 when nothing is said, 4 in a hurry.
+    /// Number of clues for each explained input; by default 10, or 4 if `quick`.
     pub count: Option<usize>,
-    /// The ball that clues stay in; an automatic one grows until it holds a clue.
+    /// Ball that clues stay in; an automatic one grows until it holds a clue.
     pub delta: Delta,
-    /// Steps of each search at the most.
+    /// Largest number of steps of each search; by default that of ∇-CLUE.
     pub steps: Option<usize>,
-    /// Weight of the distance to the input.
+    /// Weight λ_x of the distance to the input.
     pub lambda_x: f32,
-    /// The model is called unsure above this.
+    /// Total uncertainty above which the model counts as unsure; by default [`Explainer::unsure_above`].
     pub above: Option<f32>,
-    /// A clue is accepted below this uncertainty.
+    /// Uncertainty below which a clue is accepted; by default [`Explainer::threshold`].
     pub threshold: Option<f32>,
-    /// Add to the input only what changes; for tables when nothing is said.
+    /// Whether to add only what changes to the input; by default yes for tables, no for images.
     pub anchored: Option<bool>,
-    /// Learn a change for each part of this feature, instead of each class.
+    /// Name of a feature: a change is learned for each of its parts, instead of for each class.
     pub by: Option<String>,
-    /// What is learned for each group.
+    /// Kind of mapper that learns the change of each group.
     pub mapper: MapperKind,
-    /// Learn nothing for whole groups, which predicts all training rows first.
+    /// Whether to skip the changes of groups, which need predictions of all training rows.
     pub no_groups: bool,
-    /// Fewer inputs and clues, and no choice of settings.
+    /// Whether to save time: fewer inputs and clues, and no choice of settings.
     pub quick: bool,
-    /// Where all randomness comes from.
+    /// Seed of all randomness in the audit.
     pub seed: Seed,
 }
 
@@ -92,7 +92,7 @@ impl Default for AuditSettings {
 }
 
 impl AuditSettings {
-    /// Refuses settings that cannot be used.
+    /// An error if a setting cannot be used.
     pub fn validate(&self) -> Result<()> {
         for (key, value) in [("top", self.top), ("count", self.count)] {
             if value == Some(0) {
@@ -143,11 +143,11 @@ impl AuditSettings {
 
 /// An audit, and what its pictures are drawn from.
 pub struct Audited {
-    /// The document, without pictures.
+    /// The audit as a document, without pictures.
     pub audit: Audit,
-    /// The explanations behind the cards, in their order.
+    /// Explanations behind the cards, in the order of the cards.
     pub explanations: Vec<Explanation>,
-    /// What stands behind the groups, in their order.
+    /// Explanations behind the groups, in the order of the groups.
     pub groups: Vec<GlobalExplanation>,
 }
 
@@ -166,7 +166,7 @@ struct Looked {
 }
 
 impl Explainer {
-    /// Refuses settings that cannot be used, before anything long is computed.
+    /// An error if a setting cannot be used, before anything long is computed.
     pub fn check_audit(&self, settings: &AuditSettings) -> Result<()> {
         settings.validate()?;
         self.pairs(&settings.groups())?;
@@ -180,7 +180,7 @@ impl Explainer {
         self.schema().is_some_and(|schema| schema.image.is_none())
     }
 
-    /// Makes the audit of the model; `name` is what it is called there.
+    /// Makes the audit of the model, under the name `name`.
     pub fn audit(&self, settings: &AuditSettings, name: &str, observer: &mut dyn Observer) -> Result<Audited> {
         settings.validate()?;
         let pairs = self.pairs(&settings.groups())?;
@@ -356,7 +356,7 @@ impl Explainer {
         Ok(LatentMap::of(&rows.z, rows.latent, &shown, &totals, explained, &paths))
     }
 
-    /// What the page depends on, before any search.
+    /// Everything that an audit depends on, as far as it is known before any search.
     pub fn provenance(&self, seed: Seed) -> Result<Provenance> {
         let plain = Provenance { cluekit: env!("CARGO_PKG_VERSION").into(), seed: seed.0, ..Provenance::default() };
         let Some(run) = self.run() else { return Ok(plain) };

@@ -24,44 +24,44 @@ const TOP: usize = 8;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Selection {
-    /// These rows of the split, counted from 0; nothing else is asked for then.
+    /// Rows of the split to take, counted from 0; if there are any, the other fields do not count.
     pub inputs: Vec<usize>,
-    /// The most uncertain ones, so many of them: 8 when nothing is said, or all that `above` and `class` leave.
+    /// Number of most uncertain inputs to take: by default 8, or all that `above` and `class` leave.
     pub top: Option<usize>,
-    /// Only inputs whose uncertainty exceeds this.
+    /// Uncertainty that an input must exceed; none for any.
     pub above: Option<f32>,
-    /// Only inputs whose true class is this one, by its name.
+    /// Name of the true class that an input must have; none for any.
     pub class: Option<String>,
-    /// Which rows to choose from.
+    /// Split of the rows to choose from.
     pub split: Split,
 }
 
-/// One input with what the model says of it.
+/// One input with its prediction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ranked {
-    /// Its row in the split.
+    /// Row of the input in its split, counted from 0.
     pub index: usize,
-    /// How unsure the model is.
+    /// Uncertainty of the prediction.
     pub uncertainty: UncertaintyParts,
     /// The predicted class, or the predicted value.
     pub label: Label,
-    /// The true one, where it is known.
+    /// True class, or true value; none if it is unknown.
     pub target: Option<Label>,
-    /// Of the classes; empty for a regression.
+    /// Predicted probability of each class; empty for a regression.
     pub probabilities: Vec<f32>,
 }
 
-/// The version of the layout of a ranking.
+/// Version of the layout of a ranking.
 pub const RANKING_FORMAT: u32 = 1;
 
 /// The most uncertain inputs of a split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ranking {
-    /// The version of the document's layout.
+    /// Version of the document's layout.
     pub format: u32,
-    /// The most uncertain first.
+    /// The inputs, the most uncertain first.
     pub inputs: Vec<Ranked>,
 }
 
@@ -86,7 +86,38 @@ impl Selection {
 }
 
 impl Explainer {
-    /// The `top` most uncertain inputs of a split, with what the model says of them.
+    /// The `top` most uncertain inputs of a split, with their predictions.
+    ///
+    /// ```
+    /// # use cluekit::model::{Generative, Predictive, Predictor};
+    /// # use cluekit::tensor::{Tensor, log_softmax};
+    /// # struct Logistic;
+    /// # impl Predictor for Logistic {
+    /// #     fn predict(&self, x: &Tensor<2>) -> cluekit::Result<Predictive> {
+    /// #         let first = x.clone().narrow(1, 0, 1);
+    /// #         let logits = Tensor::cat(vec![first.clone() * -0.5, first * 0.5], 1);
+    /// #         Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
+    /// #     }
+    /// # }
+    /// # struct Same;
+    /// # impl Generative for Same {
+    /// #     fn latent_dim(&self) -> usize { 2 }
+    /// #     fn encode(&self, x: &Tensor<2>) -> cluekit::Result<Tensor<2>> { Ok(x.clone()) }
+    /// #     fn decode(&self, z: &Tensor<2>) -> cluekit::Result<Tensor<2>> { Ok(z.clone()) }
+    /// # }
+    /// use cluekit::data::{DataDir, Request, load};
+    /// use cluekit::explainer::Split;
+    /// use cluekit::{Explainer, Uncertainty};
+    /// use std::sync::Arc;
+    ///
+    /// let moons = load(&Request::new("moons"), None, &DataDir::locate(None))?;
+    /// // p(1 | x) = σ(x₁): the most uncertain test rows are those with x₁ nearest to 0.
+    /// let explainer = Explainer::new(Arc::new(Logistic), Arc::new(Same)).with_rows(moons);
+    /// let ranking = explainer.rank(Split::Test, Uncertainty::Total, 3)?;
+    /// assert_eq!(ranking.inputs.len(), 3);
+    /// assert!(ranking.inputs[0].uncertainty.total >= ranking.inputs[2].uncertainty.total);
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn rank(&self, split: Split, by: Uncertainty, top: usize) -> Result<Ranking> {
         let (samples, predictions) = (self.samples(split)?, self.predictions(split)?);
         let row = |index: usize| {
@@ -104,7 +135,7 @@ impl Explainer {
         })
     }
 
-    /// The inputs that are asked for, the most uncertain first unless rows are named.
+    /// The inputs that a selection names, the most uncertain first; named rows keep their order.
     pub fn choose(&self, selection: &Selection, by: Uncertainty) -> Result<Inputs> {
         selection.check()?;
         let samples = self.samples(selection.split)?;
@@ -125,7 +156,7 @@ impl Explainer {
         Inputs::of(&samples, &chosen, &self.task)
     }
 
-    /// Of some encoded rows those that are asked for: all of them, or the most uncertain.
+    /// The selected ones of some encoded rows: all of them, or the most uncertain.
     pub fn choose_among(&self, x: Vec<f32>, selection: &Selection, by: Uncertainty) -> Result<Inputs> {
         selection.check()?;
         let width = self.known_schema()?.width();
@@ -142,7 +173,7 @@ impl Explainer {
         }
     }
 
-    /// The position of a class by its name.
+    /// Position of the class called `name`; an error lists the classes.
     pub fn class_named(&self, name: &str) -> Result<usize> {
         let classes = self.classes();
         match classes.iter().position(|class| class == name) {

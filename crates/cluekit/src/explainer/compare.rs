@@ -42,7 +42,7 @@ const MAPPERS: [(&str, MapperKind, LearnFrom); 13] = [
     ("neural-same-class", MapperKind::Neural, LearnFrom::Data),
     ("neural", MapperKind::Neural, LearnFrom::Data),
 ];
-/// Every method by its name.
+/// Names of all methods that can be compared.
 pub const METHODS: [&str; 18] = [
     "original",
     "reconstruction",
@@ -66,17 +66,17 @@ pub const METHODS: [&str; 18] = [
 /// Shares of the inputs whose figures are listed.
 const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
-/// What is compared.
+/// Settings of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompareSettings {
-    /// Only these methods; all of them where nothing is said.
+    /// Names of the methods to compare; empty for all.
     pub only: Vec<String>,
-    /// Fit mappers again, even if they are saved in the run.
+    /// Whether to fit mappers again, even if they are saved in the run.
     pub refit: bool,
-    /// When training rows count as uncertain and as certain; the usual thresholds where nothing is said.
+    /// Limits between uncertain, certain and other training rows; none for the usual ones.
     pub thresholds: Option<Thresholds>,
-    /// Where all randomness comes from.
+    /// Seed of all randomness in the comparison.
     pub seed: Seed,
 }
 
@@ -87,7 +87,7 @@ impl Default for CompareSettings {
 }
 
 impl CompareSettings {
-    /// Refuses a method that does not exist.
+    /// An error if a method does not exist.
     pub fn validate(&self) -> Result<()> {
         match self.only.iter().find(|name| !METHODS.contains(&name.as_str())) {
             Some(name) => {
@@ -112,68 +112,68 @@ impl CompareSettings {
     }
 }
 
-/// Methods side by side: means over the same inputs.
+/// Methods side by side, with means over the same inputs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// λ_x of the cost.
+    /// Weight λ_x of the distance in the cost.
     pub lambda_x: f32,
-    /// A counterfactual is accepted below this.
+    /// Uncertainty below which a counterfactual is accepted.
     pub threshold: f32,
     /// Where randomness came from.
     pub seed: Seed,
-    /// One for each method.
+    /// Results, one for each method.
     pub rows: Vec<ComparedMethod>,
 }
 
-/// What one method makes of the inputs, on average.
+/// Mean results of one method.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedMethod {
-    /// What it is called.
+    /// Name of the method.
     pub method: String,
-    /// Inputs that it serves.
+    /// Number of inputs that the method serves.
     pub inputs: usize,
-    /// Mean total uncertainty.
+    /// Mean total uncertainty of the counterfactuals.
     pub uncertainty: f64,
-    /// Mean distance from the input.
+    /// Mean distance of the counterfactuals from their inputs.
     pub distance: f64,
-    /// Mean cost H + λ_x d.
+    /// Mean cost H + λ_x d of the counterfactuals.
     pub cost: f64,
-    /// Share whose prediction is the class of the input; nothing for a regression.
+    /// Share of counterfactuals predicted as the class of their input; none for a regression.
     pub class_kept: Option<f64>,
-    /// Share that is accepted.
+    /// Share of counterfactuals that are accepted.
     pub certain: f64,
-    /// Seconds of mapping, decoding, and asking the model about the result.
+    /// Seconds for one input: mapping, decoding, and asking the model about the result.
     pub seconds_each: f64,
-    /// Seconds of mapping alone.
+    /// Seconds of mapping alone, for one input; none unless the method is a mapper by itself.
     pub mapping_seconds_each: Option<f64>,
-    /// How the three figures are spread over the inputs.
+    /// Quantiles of uncertainty, distance and cost over the inputs.
     pub quantiles: Quantiles,
-    /// Uncertainty, distance and cost of every input.
+    /// Uncertainty, distance and cost of every input, in this order.
     #[serde(skip)]
     pub values: [Vec<f32>; 3],
 }
 
-/// At 5, 25, 50, 75 and 95 % of the inputs.
+/// Values at 5, 25, 50, 75 and 95 % of the inputs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Quantiles {
-    /// Total uncertainty.
+    /// Total uncertainty of the counterfactuals.
     pub uncertainty: Vec<f32>,
-    /// Distance from the input.
+    /// Distance of the counterfactuals from their inputs.
     pub distance: Vec<f32>,
-    /// Cost.
+    /// Cost H + λ_x d of the counterfactuals.
     pub cost: Vec<f32>,
 }
 
-/// What one method makes of the inputs.
+/// Counterfactuals of one method.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The method.
+    /// Name of the method.
     pub method: String,
-    /// For each input its cheapest counterfactual; nothing where no mapper serves the input.
+    /// Cheapest counterfactual of each input; none where no mapper serves the input.
     pub clues: Vec<Option<Clue>>,
-    /// Mapping, decoding and asking the model, for one input.
+    /// Seconds for one input: mapping, decoding and asking the model.
     pub seconds_each: f64,
-    /// Mapping alone.
+    /// Seconds of mapping alone, for one input; none unless the method is a mapper by itself.
     pub mapping_seconds_each: Option<f64>,
 }
 
@@ -196,7 +196,7 @@ impl Explainer {
         Ok(Comparison { lambda_x, threshold: search.threshold, seed: settings.seed, rows })
     }
 
-    /// What every wanted method makes of each input.
+    /// The counterfactuals of every wanted method for each input.
     pub fn contest(
         &self,
         settings: &CompareSettings,

@@ -16,17 +16,17 @@ const LAMBDA_X: f32 = 0.03;
 /// The share of a group's training rows that stays below the uncertain ones when nothing is said.
 const CERTAIN_SHARE: f64 = 0.95;
 
-/// What a counterfactual of a mapper costs, and when it is accepted.
+/// Cost of a mapper's counterfactual, and when it is accepted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CostSettings {
-    /// Weight of the distance to the input in the cost H + λ_x d.
+    /// Weight λ_x of the distance to the input in the cost H + λ_x d; 0.03 by default.
     pub lambda_x: f32,
-    /// The distance between inputs.
+    /// Kind of distance between inputs; ℓ1 by default.
     pub distance: Distance,
-    /// A counterfactual is accepted below this uncertainty; the usual threshold where nothing is said.
+    /// Uncertainty below which a counterfactual is accepted; none for [`Explainer::threshold`].
     pub threshold: Option<f32>,
-    /// Add to the input only what changes, instead of showing its reconstruction changed.
+    /// Whether to add only what changes to the input, instead of changing its reconstruction.
     pub anchored: bool,
 }
 
@@ -36,41 +36,50 @@ impl Default for CostSettings {
     }
 }
 
-/// Which groups mappers lead from and to.
+/// Groups that mappers lead from and to, and the limits of uncertain and certain rows.
+///
+/// ```
+/// use cluekit::amortise::Limit;
+/// use cluekit::explainer::GroupSettings;
+///
+/// let groups: GroupSettings = toml::from_str("by = \"AGE\"\nuncertain_above = \"95%\"").expect("known keys");
+/// assert_eq!(groups.by.as_deref(), Some("AGE"));
+/// assert_eq!(groups.uncertain_above, Some(Limit::Quantile(0.95)));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GroupSettings {
-    /// How classes are paired: each to itself when nothing is said.
+    /// How classes are paired; none for each class to itself.
     pub scheme: Option<Scheme>,
-    /// Uncertain rows of this class only, by its name; `any` for all.
+    /// Name of the class of uncertain rows, `any` for all; none to follow `scheme`.
     pub from: Option<String>,
-    /// Certain rows of this class only, by its name; `any` for all. The class of `from` when nothing is said.
+    /// Name of the class of certain rows, `any` for all; none for the class of `from`.
     pub to: Option<String>,
-    /// A group for each category of this feature of a table, or for each quarter of its values, of any class.
+    /// Name of a feature of a table: a group for each category, or for each quarter of its values, of any class.
     pub by: Option<String>,
-    /// Only uncertain rows of a table that satisfy this.
+    /// Condition on uncertain rows of a table, `where` in TOML; none for all rows.
     #[serde(rename = "where")]
     pub condition: Option<String>,
-    /// Only certain rows of a table that satisfy this; what `where` says when nothing is said.
+    /// Condition on certain rows of a table; none for the condition of `where`.
     pub to_where: Option<String>,
-    /// Training rows above this are uncertain; what 95 % of the group stay below when nothing is said.
+    /// Limit above which a training row is uncertain; none for what 95 % of the group stay below.
     pub uncertain_above: Option<Limit>,
-    /// Training rows below this are certain; what clues are accepted below when nothing is said.
+    /// Limit below which a training row is certain; none for the threshold of clues.
     pub certain_below: Option<Limit>,
 }
 
 impl GroupSettings {
-    /// Everything as it is when nothing is said, but for the pairing.
+    /// The default settings with this pairing of classes.
     pub fn of_scheme(scheme: Scheme) -> Self {
         Self { scheme: Some(scheme), ..Self::default() }
     }
 
-    /// A group for each part of a feature, and nothing else said.
+    /// The default settings with a group for each part of a feature.
     pub fn of_feature(feature: &str) -> Self {
         Self { by: Some(feature.into()), ..Self::default() }
     }
 
-    /// The same thresholds, but for another pairing.
+    /// The thresholds of these settings with another pairing of classes.
     #[must_use]
     pub fn paired(&self, scheme: Scheme) -> Self {
         let Self { uncertain_above, certain_below, .. } = *self;
@@ -86,18 +95,18 @@ impl GroupSettings {
         }
     }
 
-    /// Whether nothing was said of who leads where.
+    /// Whether the pairing of groups is the default one.
     pub fn pairs_are_default(&self) -> bool {
         let texts = [&self.from, &self.to, &self.by, &self.condition, &self.to_where];
         self.scheme.is_none() && texts.iter().all(|text| text.is_none())
     }
 
-    /// Whether nothing was said at all.
+    /// Whether all settings are the default ones.
     pub fn are_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// When rows count as uncertain and as certain.
+    /// Limits of uncertain and certain rows, where clues are accepted below `accepted_below`.
     pub fn thresholds(&self, accepted_below: f32, kind: Uncertainty) -> Thresholds {
         Thresholds {
             uncertain_above: self.uncertain_above.unwrap_or(Limit::Quantile(CERTAIN_SHARE)),
@@ -108,7 +117,7 @@ impl GroupSettings {
 }
 
 impl Explainer {
-    /// The search that judges the counterfactuals of mappers; it takes no step of its own.
+    /// The search that judges the counterfactuals of mappers; it takes no steps.
     pub fn judging(&self, cost: &CostSettings) -> Result<Search> {
         let mut search = Search::judging();
         search.decoding = if cost.anchored { Decoding::Anchored } else { Decoding::Mean };
@@ -121,8 +130,17 @@ impl Explainer {
         Ok(search)
     }
 
-    /// The pairs of groups that are asked for.
+    /// The pairs of groups that these settings ask for.
     pub fn pairs(&self, groups: &GroupSettings) -> Result<Vec<Pair>> {
+        let of_classes = groups.from.is_some() || groups.to.is_some();
+        if groups.by.is_some() && (of_classes || groups.scheme.is_some()) {
+            let problem = "makes a group for each part of a feature, of any class";
+            return Err(Error::setting("by", problem).remedy(Remedy::leave_out(["scheme", "from", "to"])));
+        }
+        if of_classes && groups.scheme.is_some() {
+            let problem = "pairs all classes, and `from` and `to` name one pair";
+            return Err(Error::setting("scheme", problem).remedy(Remedy::leave_out(["scheme"])));
+        }
         let condition = |text: &Option<String>| -> Result<Option<Predicate>> {
             text.as_deref().map(|text| Predicate::parse(text, self.known_schema()?)).transpose()
         };
@@ -163,7 +181,42 @@ impl Explainer {
         Ok(parts.into_iter().map(|part| Pair { from: members(part.clone()), to: members(part) }).collect())
     }
 
-    /// Fits a mapper of a kind for every pair of groups.
+    /// Fits a mapper of the plan's kind for every pair of groups.
+    ///
+    /// ```
+    /// # use cluekit::model::{Generative, Predictive, Predictor};
+    /// # use cluekit::tensor::{Tensor, log_softmax};
+    /// # struct Logistic;
+    /// # impl Predictor for Logistic {
+    /// #     fn predict(&self, x: &Tensor<2>) -> cluekit::Result<Predictive> {
+    /// #         let first = x.clone().narrow(1, 0, 1);
+    /// #         let logits = Tensor::cat(vec![first.clone() * -0.5, first * 0.5], 1);
+    /// #         Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
+    /// #     }
+    /// # }
+    /// # struct Same;
+    /// # impl Generative for Same {
+    /// #     fn latent_dim(&self) -> usize { 2 }
+    /// #     fn encode(&self, x: &Tensor<2>) -> cluekit::Result<Tensor<2>> { Ok(x.clone()) }
+    /// #     fn decode(&self, z: &Tensor<2>) -> cluekit::Result<Tensor<2>> { Ok(z.clone()) }
+    /// # }
+    /// use cluekit::amortise::{LearnFrom, MapperKind, MapperPlan, Scheme};
+    /// use cluekit::data::{DataDir, Request, load};
+    /// use cluekit::explainer::{CostSettings, GroupSettings};
+    /// use cluekit::observer::Silent;
+    /// use cluekit::{Explainer, Seed, Uncertainty};
+    /// use std::sync::Arc;
+    ///
+    /// let moons = load(&Request::new("moons"), None, &DataDir::locate(None))?;
+    /// let explainer = Explainer::new(Arc::new(Logistic), Arc::new(Same)).with_rows(moons);
+    /// let groups = GroupSettings::of_scheme(Scheme::Within);
+    /// let (pairs, search) = (explainer.pairs(&groups)?, explainer.judging(&CostSettings::default())?);
+    /// let thresholds = groups.thresholds(search.threshold, Uncertainty::Total);
+    /// let plan = MapperPlan::new(MapperKind::LatentDbm, LearnFrom::Data);
+    /// let mappers = explainer.fit(&plan, &pairs, &search, thresholds, Seed(0), &mut Silent)?;
+    /// assert_eq!(mappers.all.len(), 2); // each of the two classes to itself
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn fit(
         &self,
         plan: &MapperPlan,
@@ -189,13 +242,13 @@ impl Explainer {
         Ok(Background { metric: Some(self.metric(search.objective.input.1)?), ..Background::default() })
     }
 
-    /// The saved mappers called `name`.
+    /// Loads the mappers saved under `name` in the run.
     pub fn load(&self, name: &str) -> Result<Mappers> {
         let run = self.opened()?;
         Mappers::load(&run.folder.mappers(), name, &self.unconstrained()?, &run.hashes)
     }
 
-    /// Saves mappers in the run under a name.
+    /// Saves mappers under `name` in the run.
     pub fn save(&self, mappers: &Mappers, name: &str) -> Result<()> {
         let run = self.opened()?;
         mappers.save(&run.folder.mappers(), name, &self.unconstrained()?, run.hashes.clone())

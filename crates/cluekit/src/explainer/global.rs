@@ -25,39 +25,39 @@ pub struct GlobalSet {
     pub groups: Vec<GlobalExplanation>,
 }
 
-/// What one mapper does to its group.
+/// What one mapper does to the uncertain inputs of its group.
 #[derive(Clone, Debug, Serialize)]
 pub struct GlobalExplanation {
-    /// From whom to whom.
+    /// Groups that the mapper leads from and to, such as `4 → 4`.
     pub name: String,
-    /// Inputs above this uncertainty were taken.
+    /// Uncertainty above which inputs of the group were taken.
     pub uncertain_above: f32,
-    /// Means over these inputs; nothing when there are none.
+    /// Means over these inputs; none without inputs.
     pub reach: Option<Reach>,
-    /// What changes on average in a table, feature by feature.
+    /// Mean change of each feature of a table; empty for images.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FeatureShift>,
-    /// The share that is certain when it is decoded without any change.
+    /// Share of these inputs that are certain after mere reconstruction, without the change.
     #[serde(skip)]
     pub certain_unchanged: Option<f64>,
-    /// What changes on average, as encoded rows.
+    /// Mean change of these inputs, as encoded rows; none without inputs.
     #[serde(skip)]
     pub change: Option<GlobalChange>,
-    /// Some of the inputs, with what becomes of them.
+    /// Some of the inputs, each before and after the change.
     #[serde(skip)]
     pub examples: Vec<ChangedExample>,
 }
 
-/// One input and what becomes of it.
+/// One input before and after the change.
 #[derive(Clone, Debug)]
 pub struct ChangedExample {
-    /// The encoded input.
+    /// The encoded input x₀.
     pub input: Vec<f32>,
-    /// What the generative model makes of it.
+    /// The reconstruction of the input, μ_θ(z₀), as an encoded row.
     pub reconstruction: Vec<f32>,
-    /// The same after the change.
+    /// The decoded input after the change, as an encoded row.
     pub after: Vec<f32>,
-    /// Total uncertainty of the three.
+    /// Total uncertainty of input, reconstruction and changed input, in this order.
     pub uncertainty: [f32; 3],
 }
 
@@ -95,7 +95,7 @@ impl Explainer {
         Ok(GlobalSet { method: method.into(), threshold: search.threshold, groups })
     }
 
-    /// What a mapper called `method` does to the uncertain rows of its group among `rows`.
+    /// Applies a mapper called `method` to the uncertain rows of its group among `rows`, and sums up what it does.
     pub fn global(
         &self,
         mapper: &Mapper,

@@ -52,7 +52,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-/// An opened model with its data.
+/// An opened model with its data: the door to every question of this crate.
 pub struct Explainer {
     predictor: Arc<dyn Predictor>,
     generative: Option<Arc<dyn Generative>>,
@@ -71,11 +71,11 @@ pub struct Explainer {
 /// The folder that an explainer was opened from.
 #[derive(Clone, Debug)]
 pub struct OpenedRun {
-    /// Where it lies.
+    /// The folder of the run.
     pub folder: RunFolder,
-    /// What `run.toml` says.
+    /// The contents of `run.toml`.
     pub record: RunRecord,
-    /// SHA-256 of the files of both models.
+    /// SHA-256 of the files of both models, by file name.
     pub hashes: BTreeMap<String, String>,
 }
 
@@ -96,6 +96,16 @@ struct Known {
 
 impl Explainer {
     /// Opens a run, checking every file; its data are read when they are first needed.
+    ///
+    /// ```
+    /// use cluekit::Explainer;
+    /// use cluekit::data::DataDir;
+    /// use cluekit::error::ErrorKind;
+    /// use std::path::Path;
+    ///
+    /// let nowhere = Explainer::open(Path::new("there/is/no/such/run"), &DataDir::locate(None));
+    /// assert_eq!(nowhere.err().map(|error| error.kind()), Some(ErrorKind::NotFound));
+    /// ```
     pub fn open(run: &Path, directory: &DataDir) -> Result<Self> {
         let folder = RunFolder::at(run);
         let record = folder.record()?;
@@ -122,6 +132,31 @@ impl Explainer {
     }
 
     /// A classifier and a generative model of its inputs, of whose columns and rows nothing is known yet.
+    ///
+    /// ```
+    /// # use cluekit::model::{Generative, Predictive, Predictor};
+    /// # use cluekit::tensor::{Tensor, log_softmax};
+    /// # struct Logistic;
+    /// # impl Predictor for Logistic {
+    /// #     fn predict(&self, x: &Tensor<2>) -> cluekit::Result<Predictive> {
+    /// #         let first = x.clone().narrow(1, 0, 1);
+    /// #         let logits = Tensor::cat(vec![first.clone() * -0.5, first * 0.5], 1);
+    /// #         Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
+    /// #     }
+    /// # }
+    /// # struct Same;
+    /// # impl Generative for Same {
+    /// #     fn latent_dim(&self) -> usize { 1 }
+    /// #     fn encode(&self, x: &Tensor<2>) -> cluekit::Result<Tensor<2>> { Ok(x.clone()) }
+    /// #     fn decode(&self, z: &Tensor<2>) -> cluekit::Result<Tensor<2>> { Ok(z.clone()) }
+    /// # }
+    /// use cluekit::Explainer;
+    /// use std::sync::Arc;
+    ///
+    /// // p(1 | x) = σ(x₁), and a latent space that is the input space.
+    /// let explainer = Explainer::new(Arc::new(Logistic), Arc::new(Same));
+    /// assert!(explainer.has_generative() && explainer.schema().is_none());
+    /// ```
     pub fn new(predictor: Arc<dyn Predictor>, generative: Arc<dyn Generative>) -> Self {
         Self { generative: Some(generative), ..Self::of(predictor) }
     }
@@ -164,7 +199,7 @@ impl Explainer {
         }
     }
 
-    /// The same with what is known of the columns, the target and the constraints.
+    /// This explainer with a schema: meaning of the columns, target and constraints.
     #[must_use]
     pub fn with_schema(mut self, schema: Schema) -> Self {
         self.task = schema.target.task.clone();
@@ -173,14 +208,14 @@ impl Explainer {
         self
     }
 
-    /// The same for a target that is not a class without name.
+    /// This explainer for another target, such as a regression or classes with names.
     #[must_use]
     pub fn with_task(mut self, task: Task) -> Self {
         self.task = task;
         self
     }
 
-    /// The same with rows, and what their columns mean.
+    /// This explainer with the rows of a dataset, and the meaning of their columns.
     #[must_use]
     pub fn with_rows(mut self, dataset: Dataset) -> Self {
         let schema = dataset.schema.clone();
@@ -189,7 +224,7 @@ impl Explainer {
         self.with_schema(schema)
     }
 
-    /// The same under other constraints.
+    /// This explainer under other constraints; an error if the schema does not allow them.
     pub fn with_constraints(mut self, constraints: Constraints) -> Result<Self> {
         let Some(schema) = &mut self.schema else {
             let problem = "are for the features of a table, and nothing is known of the columns; give a schema";
@@ -200,12 +235,12 @@ impl Explainer {
         Ok(self)
     }
 
-    /// Both models with what is known of their columns.
+    /// Both models, with what is known of their columns.
     pub fn models(&self) -> Result<Models<'_>> {
         self.view(self.schema.as_ref())
     }
 
-    /// The same without constraints: mappers know none.
+    /// Both models without constraints, as mappers see them.
     pub fn unconstrained(&self) -> Result<Models<'_>> {
         self.view(self.unconstrained.as_ref())
     }
@@ -216,17 +251,17 @@ impl Explainer {
         Ok(models.with_task(&self.task))
     }
 
-    /// The model whose uncertainty is explained.
+    /// The predictor, whose uncertainty is explained.
     pub fn predictor(&self) -> &dyn Predictor {
         self.predictor.as_ref()
     }
 
-    /// Whether there is a latent space to search in.
+    /// Whether there is a generative model, and so a latent space to search in.
     pub fn has_generative(&self) -> bool {
         self.generative.is_some()
     }
 
-    /// The model of its inputs.
+    /// The generative model of the predictor's inputs; an error if there is none.
     pub fn generative(&self) -> Result<&dyn Generative> {
         self.generative.as_deref().ok_or_else(|| {
             let run = self.run.as_ref().map_or("the explainer".into(), |run| run.folder.path().display().to_string());
@@ -234,42 +269,42 @@ impl Explainer {
         })
     }
 
-    /// What the columns mean, where that is known.
+    /// Schema of the columns; none if it is unknown.
     pub fn schema(&self) -> Option<&Schema> {
         self.schema.as_ref()
     }
 
-    /// What the columns mean, or the error that says that nobody knows.
+    /// Schema of the columns; an error if it is unknown.
     pub fn known_schema(&self) -> Result<&Schema> {
         self.schema().ok_or_else(|| Error::data("nothing is known of the columns; give a schema"))
     }
 
-    /// What is predicted.
+    /// Task of the predictor: classes or a value.
     pub fn task(&self) -> &Task {
         &self.task
     }
 
-    /// The names of the classes; none for a regression.
+    /// Names of the classes; empty for a regression.
     pub fn classes(&self) -> &[String] {
         self.task.classes()
     }
 
-    /// The folder that it was opened from.
+    /// The run that the explainer was opened from; none for models in memory.
     pub fn run(&self) -> Option<&OpenedRun> {
         self.run.as_ref()
     }
 
-    /// The folder that it was opened from, or the error that says that there is none.
+    /// The run that the explainer was opened from; an error for models in memory.
     pub fn opened(&self) -> Result<&OpenedRun> {
         self.run().ok_or_else(|| Error::data("these models were put together in memory; save them in a run first"))
     }
 
-    /// What training was seeded with.
+    /// Seed of the models' training.
     pub fn training_seed(&self) -> Seed {
         self.training_seed
     }
 
-    /// What the predictor says of every row of a split.
+    /// Predictions for every row of a split.
     pub fn predictions(&self, split: Split) -> Result<Arc<Vec<Prediction>>> {
         let place = &self.known.predictions[split as usize];
         if let Some(predictions) = place.get() {
@@ -290,13 +325,12 @@ impl Explainer {
         Ok(self.known.some.get().expect("it was just set"))
     }
 
-    /// Below which uncertainty of a kind a clue is accepted when nothing is said.
+    /// Default uncertainty of a kind below which a clue is accepted.
     pub fn threshold(&self, kind: Uncertainty) -> Result<f32> {
         Ok(crate::search::usual_threshold(self.some_predictions()?, &self.task, kind))
     }
 
-    /// From which total uncertainty on the model is called unsure when nothing is said, and clues are accepted below
-    /// `accepted`.
+    /// Default total uncertainty above which the model counts as unsure, where clues are accepted below `accepted`.
     pub fn unsure_above(&self, accepted: f32) -> Result<f32> {
         match self.task.is_regression() {
             true => Ok(crate::search::unsure_above(self.some_predictions()?, &self.task, accepted)),
@@ -319,7 +353,7 @@ impl Explainer {
         Ok(metric)
     }
 
-    /// What is plausible among the training rows.
+    /// Judge of what is plausible among the training rows.
     pub fn plausible(&self, seed: Seed) -> Result<Plausible> {
         let mut known = held(&self.known.plausible);
         if let Some(plausible) = known.get(&seed.0) {
@@ -331,7 +365,7 @@ impl Explainer {
         Ok(plausible)
     }
 
-    /// Training rows about which the model is certain: whose uncertainty of a kind lies below `below`.
+    /// Training rows to look in for certain ones: those with an uncertainty of this kind below `below`.
     pub fn certain(&self, kind: Uncertainty, below: f32) -> Result<Certain> {
         let mut known = held(&self.known.certain);
         let key = (kind.name(), below.to_bits());
@@ -343,7 +377,7 @@ impl Explainer {
         Ok(certain)
     }
 
-    /// What a search may know of the training rows, as far as it asks for it and there are any.
+    /// What `search` needs to know of the training rows: its distance, certain points, and what is plausible.
     pub fn background(&self, search: &Search, seed: Seed) -> Result<Background> {
         let has_rows = !matches!(self.source, Source::Nothing);
         Ok(Background {

@@ -21,26 +21,26 @@ named! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Split {
-        /// Rows that nothing was learned from.
+        /// Test rows: neither model learned from them.
         #[default]
         Test = "test",
-        /// Rows that training was watched on, and that settings are chosen on.
+        /// Validation rows: training was watched on them, and settings are chosen on them.
         Validation = "validation",
-        /// Rows that the models learned from, the validation rows among them.
+        /// Training rows, the validation rows included.
         Train = "train",
     }
 }
 
-/// Rows in memory; what is shared is not copied.
+/// Rows in memory; clones share them.
 #[derive(Clone, Debug)]
 pub struct Rows {
-    /// What the data are called.
+    /// Name of the data.
     pub name: String,
-    /// Rows to learn from, the validation rows among them.
+    /// Training rows, the validation rows included.
     pub train: Arc<Samples>,
-    /// Rows that nothing was learned from.
+    /// Test rows: neither model learned from them.
     pub test: Arc<Samples>,
-    /// The files that they came from, with their hashes.
+    /// Files that the rows came from, with their hashes.
     pub sources: Vec<data::Source>,
 }
 

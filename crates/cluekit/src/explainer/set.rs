@@ -8,7 +8,7 @@ use crate::search::Search;
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
 
-/// The version of the document's layout.
+/// Version of the layout of the document.
 pub const FORMAT: u32 = 1;
 /// A clue this near to the surface of the ball lies on it.
 const ON_SHELL: f32 = 0.999;
@@ -18,22 +18,22 @@ const ON_SHELL: f32 = 0.999;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExplanationSet {
-    /// The version of the document's layout.
+    /// Version of the document's layout.
     pub format: u32,
-    /// The method's name, or that of a mapper.
+    /// Name of the method, or of the mapper.
     pub method: String,
-    /// Where randomness came from.
+    /// Seed of the search.
     pub seed: Seed,
-    /// Every setting.
+    /// Every setting of the search.
     #[cfg_attr(feature = "schema", schemars(with = "crate::search::SearchSettings"))]
     pub settings: Search,
-    /// What tables may not change.
+    /// Constraints on what a counterfactual may change in a table.
     #[serde(default, skip_serializing_if = "Constraints::is_empty")]
     pub constraints: Constraints,
-    /// For a sweep, what each radius gave.
+    /// Results of each radius δ, for a sweep; empty otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sweep: Vec<SweepRow>,
-    /// One for each input, in order.
+    /// Explanations, one for each input, in order.
     pub explanations: Vec<Explanation>,
 }
 
@@ -42,32 +42,32 @@ pub struct ExplanationSet {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SweepRow {
-    /// δ.
+    /// Radius δ of the ball.
     pub delta: f32,
-    /// Total uncertainty.
+    /// Total uncertainty of the clues.
     pub uncertainty: Extremes,
-    /// d_x.
+    /// Input distance d_x of the clues.
     pub distance: Extremes,
-    /// ρ.
+    /// Latent distance ρ of the clues.
     pub latent: Extremes,
-    /// Share of clues that lie on the shell of the ball.
+    /// Share of clues on the surface of the ball, between 0 and 1.
     pub on_shell: f64,
-    /// Share of clues that were accepted.
+    /// Share of clues that were accepted, between 0 and 1.
     pub accepted: f64,
-    /// Distinct labels of an input's clues, on average.
+    /// Mean number of distinct labels among the clues of an input.
     pub labels: f64,
 }
 
-/// Least, mean and greatest of an input's clues, each in the mean over inputs.
+/// Least, mean and greatest value among an input's clues, each averaged over inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Extremes {
-    /// Of the best clue.
+    /// Least value among an input's clues, averaged over inputs.
     pub least: f64,
-    /// Of all clues.
+    /// Mean value over an input's clues, averaged over inputs.
     pub mean: f64,
-    /// Of the worst clue.
+    /// Greatest value among an input's clues, averaged over inputs.
     pub greatest: f64,
 }
 
@@ -92,7 +92,17 @@ impl ExplanationSet {
         }
     }
 
-    /// Reads a document.
+    /// Reads a set of explanations from JSON.
+    ///
+    /// ```
+    /// use cluekit::ExplanationSet;
+    ///
+    /// let text = r#"{"format": 1, "method": "clue", "seed": 7, "settings": {"count": 1}, "explanations": []}"#;
+    /// let set = ExplanationSet::from_json(text)?;
+    /// assert_eq!((set.method.as_str(), set.seed.0, set.settings.count), ("clue", 7, 1));
+    /// assert!(set.is_complete()); // there is no input without an accepted clue
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn from_json(text: &str) -> Result<Self> {
         #[derive(Deserialize)]
         struct Format {
@@ -141,7 +151,7 @@ impl Explanation {
 }
 
 impl SweepRow {
-    /// Of the clues that were searched within this radius.
+    /// The figures of the clues that were searched within the radius `delta`.
     pub fn of(delta: f32, explanations: &[Explanation]) -> Self {
         let at_delta = |clue: &&Clue| clue.delta.is_some_and(|d| (d - delta).abs() <= f32::EPSILON * delta);
         let sets: Vec<Vec<&Clue>> = explanations.iter().map(|e| e.clues.iter().filter(at_delta).collect()).collect();
@@ -183,7 +193,7 @@ impl Extremes {
         }
     }
 
-    /// Least, mean and greatest.
+    /// The least, the mean and the greatest value, in this order.
     pub fn three(self) -> [f64; 3] {
         [self.least, self.mean, self.greatest]
     }

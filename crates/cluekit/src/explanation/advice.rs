@@ -10,64 +10,64 @@ use std::fmt;
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Advice {
-    /// A certain point lies within reach when nothing but certainty counts.
+    /// A certain point lies within reach of a search that looks for certainty alone.
     WithinReach {
-        /// What was searched.
+        /// The search that found no clue.
         #[serde(flatten)]
         searched: Searched,
         /// The latent distance of the nearest certain point that was found.
         nearest: f64,
-        /// Any of these may help.
+        /// Things to try; any one of them may help.
         remedies: Vec<Remedy>,
     },
     /// A certain point lies outside the ball.
     FartherAway {
-        /// What was searched.
+        /// The search that found no clue.
         #[serde(flatten)]
         searched: Searched,
         /// The latent distance of the nearest certain point that was found.
         nearest: f64,
-        /// The first may help, and the others after it.
+        /// Things to try, in this order: the others after the first.
         remedies: Vec<Remedy>,
     },
-    /// No certain point was found outside the ball either.
+    /// No certain point was found, inside the ball or outside.
     NoneFound {
-        /// What was searched.
+        /// The search that found no clue.
         #[serde(flatten)]
         searched: Searched,
-        /// Any of these may help.
+        /// Things to try; any one of them may help.
         remedies: Vec<Remedy>,
     },
     /// No mapper was fitted for the classes of the input.
     NoMapper {
-        /// Any of these may help.
+        /// Things to try; any one of them may help.
         remedies: Vec<Remedy>,
     },
     /// No answer of the mappers was accepted.
     NoAnswer {
-        /// Answers are accepted below this uncertainty.
+        /// Uncertainty below which an answer is accepted.
         threshold: f32,
-        /// Steps of CLUE that started at each answer.
+        /// Number of steps of CLUE that started at each answer.
         refine: usize,
-        /// Any of these may help.
+        /// Things to try; any one of them may help.
         remedies: Vec<Remedy>,
     },
 }
 
-/// A search that found nothing.
+/// A search without an accepted clue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Searched {
-    /// Clues are accepted below this uncertainty.
+    /// Uncertainty below which a clue is accepted.
     pub threshold: f32,
-    /// The radius δ of the ball; nothing for an unbounded search.
+    /// Radius δ of the ball; none for an unbounded search.
     pub delta: Option<f32>,
-    /// Steps at the most.
+    /// Largest number of steps of each search.
     pub steps: usize,
 }
 
 impl Advice {
-    /// What to try.
+    /// Things to try, as [`Remedy`] values.
     pub fn remedies(&self) -> &[Remedy] {
         match self {
             Self::WithinReach { remedies, .. }
@@ -78,7 +78,7 @@ impl Advice {
         }
     }
 
-    /// A sentence with remedies in the words of a door.
+    /// The advice as a sentence; `word` puts each remedy into words.
     pub fn worded(&self, word: &dyn Fn(&Remedy) -> String) -> String {
         let any = alternatives(self.remedies(), word);
         match self {

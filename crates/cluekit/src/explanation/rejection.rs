@@ -11,23 +11,23 @@ use std::fmt;
 pub enum Rejection {
     /// The search left the finite numbers.
     NotFinite,
-    /// It lies outside the ball.
+    /// The counterfactual lies outside the ball.
     OutsideBall {
-        /// ρ(z, z₀).
+        /// Latent distance ρ(z, z₀) of the counterfactual.
         distance: f64,
-        /// δ.
+        /// Radius δ of the ball.
         radius: f32,
     },
-    /// It breaks constraints.
+    /// The counterfactual breaks constraints.
     BreaksConstraints {
-        /// Each of them with the values that break it.
+        /// Each broken constraint with the values that break it.
         broken: Vec<String>,
     },
-    /// The model is not certain about it.
+    /// The model is still too uncertain about the counterfactual.
     TooUncertain {
-        /// How unsure the model is, by the kind of uncertainty that clues are accepted by.
+        /// Uncertainty of the counterfactual, of the kind that the search accepts by.
         uncertainty: f32,
-        /// A clue is accepted below this.
+        /// Uncertainty below which a clue is accepted.
         threshold: f32,
     },
 }

@@ -19,9 +19,9 @@ const OUTSIDE: usize = RESAMPLES / 40;
 pub struct MeanInterval {
     /// The mean of the values.
     pub mean: f64,
-    /// The lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 

@@ -25,13 +25,13 @@ pub struct Reliability {
 pub struct Bin {
     /// The confidence above which the bin begins.
     pub lower: f64,
-    /// The greatest confidence in the bin.
+    /// Greatest confidence that belongs to the bin.
     pub upper: f64,
-    /// How many rows are in it.
+    /// Number of rows in the bin.
     pub count: usize,
-    /// Mean confidence of its rows; none if it is empty.
+    /// Mean confidence of the bin's rows; none if it is empty.
     pub confidence: Option<f64>,
-    /// Share of its rows that are right; none if it is empty.
+    /// Share of the bin's rows with the right class; none if it is empty.
     pub accuracy: Option<f64>,
 }
 
@@ -43,7 +43,7 @@ struct Tally {
 }
 
 impl Reliability {
-    /// How many rows there are.
+    /// Number of rows in all bins.
     pub fn rows(&self) -> usize {
         self.bins.iter().map(|bin| bin.count).sum()
     }
@@ -89,13 +89,23 @@ impl Tally {
 }
 
 impl Bin {
-    /// |accuracy − confidence|; 0 for an empty bin.
+    /// Gap |accuracy − confidence| of the bin; 0 if it is empty.
     pub fn gap(&self) -> f64 {
         self.confidence.zip(self.accuracy).map_or(0.0, |(confidence, accuracy)| (accuracy - confidence).abs())
     }
 }
 
 /// Expected calibration error with 15 bins of equal width, between 0 and 1.
+///
+/// ```
+/// use cluekit::measure::{Predictions, ece};
+///
+/// // Two rows, each sure of class 0 by 0.75, and one of them is right: |0.5 − 0.75|.
+/// let predictions = Predictions::new(&[0.75, 0.25, 0.75, 0.25], 2, &[0, 1])?;
+/// assert!((ece(&predictions) - 0.25).abs() < 1e-9);
+/// assert_eq!(predictions.error(), 0.5);
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 pub fn ece(predictions: &Predictions) -> f64 {
     Reliability::of(predictions).ece
 }

@@ -41,7 +41,7 @@ impl<'a> Predictions<'a> {
         Ok(Self { probabilities, classes, labels })
     }
 
-    /// How many rows there are; never 0.
+    /// Number of rows, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "there is always a row")]
     pub fn len(&self) -> usize {
         self.labels.len()
@@ -52,12 +52,13 @@ impl<'a> Predictions<'a> {
         self.probabilities.chunks_exact(self.classes).zip(self.labels).map(|(row, &label)| (row, label as usize))
     }
 
-    /// Whether each row's most probable class is not its label; of equal probabilities the lowest class counts.
+    /// For each row whether its most probable class differs from its label; of equal probabilities the lowest class
+    /// counts.
     pub fn wrong(&self) -> Vec<bool> {
         self.rows().map(|(row, label)| most_probable(row) != label).collect()
     }
 
-    /// Share of rows whose most probable class is not their label.
+    /// Share of rows whose most probable class differs from their label.
     pub fn error(&self) -> f64 {
         self.mean(|row, label| if most_probable(row) == label { 0.0 } else { 1.0 })
     }

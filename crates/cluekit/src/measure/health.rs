@@ -4,16 +4,16 @@ use super::{Coverage, Predictions, auroc, ece};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The version of the layout of measures.
+/// Version of the layout of [`Measures`].
 pub const MEASURES_FORMAT: u32 = 1;
 
 /// The health of both models of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Health {
-    /// The model whose uncertainty is explained.
+    /// Scores of the predictor, whose uncertainty is explained.
     pub predictor: PredictorHealth,
-    /// The model of the inputs; none in a run that has only a predictor.
+    /// Scores of the generative model; none in a run with only a predictor.
     pub generative: Option<GenerativeHealth>,
 }
 
@@ -22,9 +22,9 @@ pub struct Health {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum PredictorHealth {
-    /// It predicts classes.
+    /// Scores of a predictor of classes.
     Classifier(ClassifierHealth),
-    /// It predicts values.
+    /// Scores of a predictor of values.
     Regressor(RegressorHealth),
 }
 
@@ -32,17 +32,18 @@ pub enum PredictorHealth {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassifierHealth {
-    /// Share of wrong labels.
+    /// Share of wrong labels, 0 to 1.
     pub error: f64,
-    /// Negative log likelihood in nats.
+    /// Negative log likelihood in nats, mean over rows.
     pub nll: f64,
     /// Brier score, 0 to 2.
     pub brier: f64,
     /// Expected calibration error, 0 to 1.
     pub ece: f64,
-    /// How well uncertainty spots errors, ½ being blind; none when all rows are right, or all wrong.
+    /// AUROC of the uncertainty as a detector of errors: ½ is chance, 1 perfect; none if all rows are right, or all
+    /// wrong.
     pub auroc_errors: Option<f64>,
-    /// Posterior samples in the mean predictive.
+    /// Number of posterior samples in the mean prediction.
     pub samples: usize,
 }
 
@@ -50,13 +51,13 @@ pub struct ClassifierHealth {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegressorHealth {
-    /// Root mean squared error.
+    /// Root mean squared error, in the data's unit.
     pub rmse: f64,
-    /// Negative log likelihood in nats.
+    /// Negative log likelihood in nats, mean over rows.
     pub nll: f64,
-    /// Central intervals: what they claim and what they hold.
+    /// Coverage of central intervals: the share that each claims, and the share that it holds.
     pub coverage: Vec<Coverage>,
-    /// Posterior samples in the prediction.
+    /// Number of posterior samples in the prediction.
     pub samples: usize,
 }
 
@@ -64,12 +65,12 @@ pub struct RegressorHealth {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GenerativeHealth {
-    /// Evidence lower bound in nats, mean over rows; more is better. None of a model without a likelihood.
+    /// Evidence lower bound in nats, mean over rows; more is better. None for a model without a likelihood.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elbo: Option<f64>,
     /// ℓ₁ distance between a row and its reconstruction, mean over rows.
     pub reconstruction_l1: f64,
-    /// Latent dimensions.
+    /// Number of latent dimensions.
     pub latent: usize,
 }
 
@@ -98,9 +99,9 @@ impl ClassifierHealth {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measures {
-    /// The version of the document's layout.
+    /// Version of the document's layout.
     pub format: u32,
-    /// The scores.
+    /// Scores of both models.
     #[serde(flatten)]
     pub health: Health,
 }

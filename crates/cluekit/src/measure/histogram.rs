@@ -9,7 +9,7 @@ const BEYOND: f64 = 0.005;
 /// How many times longer the axis may be to show them after all.
 const STRETCH: f64 = 1.5;
 
-/// Parts of the axis in which values are counted.
+/// Number of equal parts of the axis in which values are counted.
 pub const BINS: usize = 40;
 
 /// Where an axis for `values`, all of them finite, begins and ends: it begins at 0 unless some are negative.
@@ -37,7 +37,7 @@ pub fn counts(values: &[f64], (low, high): (f64, f64)) -> [usize; BINS] {
     counts
 }
 
-/// The mean of `values`; none if there are none.
+/// Mean of `values`; none without values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

@@ -14,7 +14,7 @@ use crate::tensor::{tensor, values};
 /// Rows that one thread reconstructs at a time.
 const ROWS: usize = 256;
 
-/// How well `predictions` of a predictor fit the targets of `samples`.
+/// Scores of a predictor's `predictions` against the targets of `samples`.
 pub fn predictor_health(
     predictor: &dyn Predictor,
     predictions: &[Prediction],

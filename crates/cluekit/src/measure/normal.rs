@@ -80,6 +80,12 @@ const FAR_TAIL: Rational = (
 /// The value that a standard normal variable stays below with probability `p`: Φ⁻¹(p).
 ///
 /// −∞ for p ≤ 0, ∞ for p ≥ 1, NaN for NaN.
+///
+/// ```
+/// use cluekit::measure::normal_quantile;
+///
+/// assert!((normal_quantile(0.975) - 1.959_964).abs() < 1e-6);
+/// ```
 pub fn normal_quantile(p: f64) -> f64 {
     let centred = p - 0.5;
     if centred.abs() <= 0.425 {

@@ -10,7 +10,7 @@ use crate::linear::{eigen, mean_and_covariance};
 pub struct PrincipalPlane {
     mean: Vec<f64>,
     axes: [Vec<f64>; 2],
-    /// The share of the variance along each; 0 where all points coincide.
+    /// Share of the variance along each direction; 0 where all points coincide.
     pub explained: [f64; 2],
 }
 
@@ -33,7 +33,7 @@ impl PrincipalPlane {
         Some(Self { mean, axes, explained })
     }
 
-    /// Where a point lies in the plane.
+    /// Coordinates of a point in the plane.
     pub fn place(&self, point: &[f32]) -> [f64; 2] {
         let along = |axis: &Vec<f64>| {
             let away = point.iter().zip(&self.mean).map(|(&value, mean)| f64::from(value) - mean);

@@ -7,6 +7,14 @@ use serde::{Deserialize, Serialize};
 ///
 /// Computed by ranks: (Σ ranks of positives − n₊ (n₊ + 1) / 2) / (n₊ n₋). None where it has no meaning: only one kind
 /// is present, a score is NaN, or the slices differ in length.
+///
+/// ```
+/// use cluekit::measure::auroc;
+///
+/// // Of four pairs of a positive and a negative, three are in order: all but 0.35 and 0.4.
+/// assert_eq!(auroc(&[0.1, 0.4, 0.35, 0.8], &[false, false, true, true]), Some(0.75));
+/// assert_eq!(auroc(&[0.1, 0.4], &[true, true]), None);
+/// ```
 pub fn auroc(scores: &[f64], positive: &[bool]) -> Option<f64> {
     if scores.len() != positive.len() || scores.iter().any(|score| score.is_nan()) {
         return None;
@@ -31,26 +39,35 @@ pub fn auroc(scores: &[f64], positive: &[bool]) -> Option<f64> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectionCurve {
-    /// From everything kept down to 1 %, at most one point a percent.
+    /// Points from all rows kept down to 1 % kept, at most one for each percent.
     pub points: Vec<RejectionPoint>,
     /// Area under the curve over kept shares 0 to 1, the curve held level left of its last point. 1 is perfect; with
     /// an uncertainty that knows nothing of the errors it is the accuracy itself.
     pub area: f64,
 }
 
-/// One share of the rows and how many of them are right.
+/// One share of kept rows, and the accuracy among them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectionPoint {
     /// Share of the rows that is kept, the most certain ones.
     pub kept: f64,
-    /// Share of the kept rows that is right.
+    /// Share of the kept rows with the right class.
     pub accuracy: f64,
 }
 
 /// Keeps the most certain rows, at every percent from 100 to 1, and measures the accuracy among them.
 ///
 /// Equal uncertainties keep their order. With fewer than 100 rows there is one point a row.
+///
+/// ```
+/// use cluekit::measure::rejection_curve;
+///
+/// let curve = rejection_curve(&[0.1, 0.2, 0.3, 0.4], &[false, false, false, true])?;
+/// assert_eq!(curve.points[0].accuracy, 0.75); // everything is kept
+/// assert_eq!(curve.points[1].accuracy, 1.0); // the most uncertain row is handed on
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 pub fn rejection_curve(uncertainty: &[f64], wrong: &[bool]) -> Result<RejectionCurve> {
     check(uncertainty, wrong)?;
     let total = wrong.len();

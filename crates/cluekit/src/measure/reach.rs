@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 /// What a mapper did to one input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// The uncertainty of the input.
+    /// Uncertainty of the input.
     pub before: f32,
-    /// The uncertainty of its counterfactual.
+    /// Uncertainty of the counterfactual.
     pub after: f32,
-    /// d_x between them.
+    /// Distance d_x between input and counterfactual.
     pub distance: f32,
     /// Whether the counterfactual was accepted.
     pub certain: bool,
-    /// Whether it has the class that was asked for; nothing for a regression.
+    /// Whether the counterfactual has the class that was asked for; none for a regression.
     pub class_kept: Option<bool>,
 }
 
@@ -23,23 +23,23 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reach {
-    /// How many inputs there were.
+    /// Number of inputs.
     pub inputs: usize,
-    /// Share that becomes certain.
+    /// Share of inputs whose counterfactual is accepted.
     pub certain: MeanInterval,
-    /// Uncertainty before.
+    /// Uncertainty of the inputs.
     pub before: MeanInterval,
-    /// Uncertainty after.
+    /// Uncertainty of the counterfactuals.
     pub after: MeanInterval,
-    /// Input distance.
+    /// Distance d_x between inputs and counterfactuals.
     pub distance: MeanInterval,
-    /// Share that has the class that was asked for.
+    /// Share of counterfactuals with the class that was asked for; none for a regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_kept: Option<MeanInterval>,
 }
 
 impl Reach {
-    /// Nothing where there are no inputs.
+    /// Means over the outcomes of some inputs; none without outcomes.
     pub fn of(outcomes: &[Outcome], seed: Seed) -> Option<Self> {
         let over = |name: &str, value: &dyn Fn(&Outcome) -> f64| {
             let values: Vec<f64> = outcomes.iter().map(value).collect();

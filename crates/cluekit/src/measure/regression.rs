@@ -19,13 +19,13 @@ pub struct Gaussians<'a> {
     targets: &'a [f64],
 }
 
-/// How many targets a central interval of the predictions holds, against how many it should.
+/// Share of targets that a central interval claims to hold, and the share that it does hold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coverage {
-    /// The probability that the interval claims.
+    /// Probability that the interval claims.
     pub nominal: f64,
-    /// The share of targets inside it.
+    /// Share of the targets inside the interval.
     pub observed: f64,
 }
 
@@ -33,9 +33,9 @@ pub struct Coverage {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
-    /// Its least value.
+    /// Least value of the interval.
     pub lower: f64,
-    /// Its greatest value.
+    /// Greatest value of the interval.
     pub upper: f64,
 }
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// A chain whose loss is so many times what it began with has left the posterior for good.
 const RUNAWAY: f64 = 1000.0;
 
-/// Settings of the Markov chain.
+/// Settings of the Markov chain that samples a Bayesian network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sampler {
@@ -27,9 +27,9 @@ pub struct Sampler {
     pub friction: f64,
     /// Passes over the training rows before the first draw, in which the preconditioner adapts.
     pub burn_in_epochs: usize,
-    /// Passes between two draws; may be a fraction.
+    /// Passes over the training rows between two draws; may be a fraction.
     pub thinning_epochs: f64,
-    /// Exponent κ of the likelihood.
+    /// Exponent κ of the likelihood; 1 is the exact posterior.
     pub likelihood_power: f64,
     /// Steps between two fresh momenta; 0 never draws a new one.
     pub resample_momentum_every: usize,

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// The same x gives the same answer, and a row does not depend on the other rows.
 pub trait AnsweringPredictor: Send + Sync {
-    /// What it says of `rows` rows of x, one behind the other.
+    /// Answers for `rows` rows of x, one behind the other.
     fn answer(&self, x: &[f32], rows: usize) -> Result<Answer>;
 
     /// ∂L/∂x, row after row, for ∂L/∂answer at these rows; asked for only if [`Self::has_gradient`] says yes.
@@ -31,17 +31,17 @@ pub trait AnsweringPredictor: Send + Sync {
         Err(Error::NoGradient { model: "predictor" })
     }
 
-    /// Whether it has a pull-back.
+    /// Whether the predictor has a pull-back.
     fn has_gradient(&self) -> bool {
         false
     }
 
-    /// S, where it is known before the first answer.
+    /// Number S of posterior samples; none if it is unknown before the first answer.
     fn samples(&self) -> Option<usize> {
         None
     }
 
-    /// How many rows it takes in one question; nothing where any number will do.
+    /// Largest number of rows in one question; none for any number.
     fn rows_at_once(&self) -> Option<usize> {
         None
     }
@@ -56,7 +56,7 @@ pub trait AnsweringPredictor: Send + Sync {
 
 /// A generative model that answers in plain numbers.
 pub trait AnsweringGenerative: Send + Sync {
-    /// How many dimensions the latent space has.
+    /// Number of dimensions of the latent space.
     fn latent_dim(&self) -> usize;
 
     /// The encoder's mean of `rows` rows of x, one behind the other. Nothing differentiates through it.
@@ -92,6 +92,28 @@ pub trait AnsweringGenerative: Send + Sync {
 
 /// A model from elsewhere as this crate sees it: a [`Predictor`] of an [`AnsweringPredictor`], a [`Generative`] of an
 /// [`AnsweringGenerative`].
+///
+/// ```
+/// use cluekit::Predictor;
+/// use cluekit::model::foreign::{Answer, AnsweringPredictor, Foreign};
+/// use cluekit::tensor::tensor;
+/// use cluekit::uncertainty::mean_prediction;
+///
+/// /// Two classes, of which neither is likelier.
+/// struct Coin;
+///
+/// impl AnsweringPredictor for Coin {
+///     fn answer(&self, _: &[f32], rows: usize) -> cluekit::Result<Answer> {
+///         Ok(Answer::Probabilities { values: vec![0.5; 2 * rows], samples: 1, classes: 2 })
+///     }
+/// }
+///
+/// let coin = Foreign::new(Coin);
+/// let answer = coin.predict(&tensor(vec![0.0; 6], [3, 2]))?;
+/// assert_eq!(mean_prediction(&answer).dims(), [3, 2]);
+/// assert!(!coin.has_gradient());
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Foreign<M>(Arc<Shared<M>>);
 
@@ -103,12 +125,12 @@ struct Shared<M> {
 }
 
 impl<M> Foreign<M> {
-    /// The model as this crate sees it.
+    /// Wraps a model, so that it is a [`Predictor`] or a [`Generative`].
     pub fn new(model: M) -> Self {
         Self(Arc::new(Shared { model, turn: Mutex::new(()) }))
     }
 
-    /// The model itself.
+    /// The wrapped model.
     pub fn model(&self) -> &M {
         &self.0.model
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The least variance that a Gaussian head can express, in units of the scaled target's variance.
 pub(super) const VARIANCE_FLOOR: f64 = 1e-4;
 
-/// What the last layer's numbers stand for.
+/// What the numbers of the last layer stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Head {
@@ -34,7 +34,7 @@ impl Head {
         }
     }
 
-    /// How many numbers the last layer returns.
+    /// Number of values that the last layer returns.
     pub fn outputs(self) -> usize {
         match self {
             Self::Classes(classes) => classes,
@@ -63,7 +63,7 @@ impl Mlp {
         Self { head, dropout, sizes, layout: Arc::new(layout) }
     }
 
-    /// What the outputs stand for.
+    /// What the outputs of the network stand for.
     pub fn head(&self) -> Head {
         self.head
     }

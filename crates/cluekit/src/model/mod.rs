@@ -29,6 +29,27 @@ use crate::seed::Rng;
 use crate::tensor::Tensor;
 
 /// A predictor with a posterior: the model whose uncertainty is to be explained.
+///
+/// ```
+/// use cluekit::model::{Predictive, Predictor};
+/// use cluekit::tensor::{Tensor, log_softmax, tensor, values};
+/// use cluekit::uncertainty::mean_prediction;
+///
+/// /// One posterior sample: p(1 | x) = σ(x₁).
+/// struct Logistic;
+///
+/// impl Predictor for Logistic {
+///     fn predict(&self, x: &Tensor<2>) -> cluekit::Result<Predictive> {
+///         let first = x.clone().narrow(1, 0, 1);
+///         let logits = Tensor::cat(vec![first.clone() * -0.5, first * 0.5], 1);
+///         Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
+///     }
+/// }
+///
+/// let probabilities = values(mean_prediction(&Logistic.predict(&tensor(vec![0.0], [1, 1]))?));
+/// assert!(probabilities.iter().all(|p| (p - 0.5).abs() < 1e-6));
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 pub trait Predictor: Send + Sync {
     /// The predictive distribution of each row of `x`, one for each posterior sample.
     ///
@@ -36,24 +57,24 @@ pub trait Predictor: Send + Sync {
     /// - `x`: `[rows, inputs]`
     fn predict(&self, x: &Tensor<2>) -> Result<Predictive>;
 
-    /// The same from a few posterior samples that are drawn at random, for work that asks very often; a predictor that
-    /// cannot choose answers with all of them.
+    /// Like [`Self::predict`], from a few posterior samples drawn at random, for work that asks very often; a predictor
+    /// that cannot choose answers with all of them.
     fn predict_with_some(&self, x: &Tensor<2>, samples: usize, rng: &mut Rng) -> Result<Predictive> {
         let _ = (samples, rng);
         self.predict(x)
     }
 
-    /// S, where it is known before the first answer.
+    /// Number S of posterior samples; none if it is unknown before the first answer.
     fn samples(&self) -> Option<usize> {
         None
     }
 
-    /// Whether its answers can be differentiated by x; a predictor without a gradient is searched by other methods.
+    /// Whether answers can be differentiated by x; a predictor without a gradient is searched by other methods.
     fn has_gradient(&self) -> bool {
         true
     }
 
-    /// How many rows it takes in one question; nothing where any number will do.
+    /// Largest number of rows in one question; none for any number.
     fn rows_at_once(&self) -> Option<usize> {
         None
     }
@@ -65,8 +86,32 @@ pub trait Predictor: Send + Sync {
 }
 
 /// A generative model with a latent space to search in.
+///
+/// ```
+/// use cluekit::model::Generative;
+/// use cluekit::tensor::{Tensor, tensor, values};
+///
+/// /// Inputs on the line x₂ = 2 x₁: one latent dimension.
+/// struct Line;
+///
+/// impl Generative for Line {
+///     fn latent_dim(&self) -> usize {
+///         1
+///     }
+///     fn encode(&self, x: &Tensor<2>) -> cluekit::Result<Tensor<2>> {
+///         Ok(x.clone().narrow(1, 0, 1))
+///     }
+///     fn decode(&self, z: &Tensor<2>) -> cluekit::Result<Tensor<2>> {
+///         Ok(Tensor::cat(vec![z.clone(), z.clone() * 2.0], 1))
+///     }
+/// }
+///
+/// let z = Line.encode(&tensor(vec![3.0, 6.0], [1, 2]))?;
+/// assert_eq!(values(Line.decode(&z)?), [3.0, 6.0]);
+/// # Ok::<(), cluekit::Error>(())
+/// ```
 pub trait Generative: Send + Sync {
-    /// How many dimensions the latent space has.
+    /// Number of dimensions of the latent space.
     fn latent_dim(&self) -> usize;
 
     /// The encoder's mean μ_φ(z|x).
@@ -108,14 +153,14 @@ pub trait Generative: Send + Sync {
 pub enum Predictive {
     /// Probabilities of classes.
     Classes {
-        /// log p(y | x, θ_s): `[S, rows, classes]`.
+        /// Logarithms log p(y | x, θ_s), `[S, rows, classes]`.
         log_probabilities: Tensor<3>,
     },
     /// Normal distributions of a scaled value.
     Gaussian {
-        /// E[y | x, θ_s]: `[S, rows]`.
+        /// Means E[y | x, θ_s], `[S, rows]`.
         mean: Tensor<2>,
-        /// Var[y | x, θ_s]: `[S, rows]`.
+        /// Variances Var[y | x, θ_s], `[S, rows]`.
         variance: Tensor<2>,
     },
 }

@@ -14,9 +14,9 @@ use std::sync::Arc;
 /// A network without its parameters.
 #[derive(Clone, Debug)]
 pub enum Network {
-    /// For any encoded row.
+    /// A perceptron, for any encoded row.
     Mlp(Mlp),
-    /// For images.
+    /// A residual network, for images.
     ResNet(ResNet),
 }
 
@@ -44,7 +44,7 @@ impl Network {
         }
     }
 
-    /// What the outputs stand for.
+    /// What the outputs of the network stand for.
     pub fn head(&self) -> Head {
         match self {
             Self::Mlp(network) => network.head(),

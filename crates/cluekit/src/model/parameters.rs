@@ -17,32 +17,32 @@ pub struct Layout {
 /// One named array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its name in the file.
+    /// Name of the array in the file.
     pub name: String,
-    /// Its shape.
+    /// Shape of the array.
     pub shape: Vec<usize>,
-    /// Where it begins in the vector.
+    /// Position of the array's first number in the vector.
     pub start: usize,
-    /// How far its first values spread, as a share of He's initialisation.
+    /// Spread of the array's initial values, as a share of He's initialisation.
     pub spread: f32,
-    /// What everything but a weight starts at.
+    /// Initial value of every number, for an array that is no weight.
     pub first: f32,
-    /// Whether it follows what is observed in training instead of being learned.
+    /// Whether the array follows what is observed in training, instead of being learned.
     pub is_statistic: bool,
 }
 
 impl Entry {
-    /// How many numbers it holds.
+    /// Number of values in the array.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Whether it holds no number.
+    /// Whether the array has no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Its place in the vector.
+    /// Range of the array in the vector.
     pub fn range(&self) -> std::ops::Range<usize> {
         self.start..self.start + self.len()
     }
@@ -88,12 +88,12 @@ impl Layout {
         &self.entries
     }
 
-    /// How many numbers there are in all.
+    /// Number of values of all arrays.
     pub fn len(&self) -> usize {
         self.entries.last().map_or(0, |entry| entry.start + entry.len())
     }
 
-    /// Whether there is no array.
+    /// Whether there are no arrays.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -176,12 +176,12 @@ impl Weights {
         Self { layout: parameters.layout.clone(), leaves }
     }
 
-    /// Whether gradients flow into them.
+    /// Whether gradients flow into the weights.
     pub fn are_tracked(&self) -> bool {
         self.leaves.first().is_some_and(tensor::is_tracked)
     }
 
-    /// Their numbers.
+    /// The weights as plain numbers.
     pub fn parameters(&self) -> Parameters {
         let values = self.leaves.iter().flat_map(|leaf| tensor::values(leaf.clone())).collect();
         Parameters { layout: self.layout.clone(), values }

@@ -17,15 +17,15 @@ const MOST_DEPTH: usize = 1000;
 /// The most parameters of a model, all posterior samples together: 8 GiB of them.
 const MOST_PARAMETERS: usize = 1 << 31;
 
-/// Everything that `clue train` lets a user choose.
+/// Settings of the training of both models: all that `clue train` lets a user choose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Share of the training rows that is held out to stop training and to choose settings on.
     pub validation_share: f64,
-    /// The generative model.
+    /// Settings of the generative model.
     pub generative: GenerativePlan,
-    /// The predictor.
+    /// Settings of the predictor.
     pub predictor: PredictorPlan,
 }
 
@@ -33,23 +33,23 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenerativePlan {
-    /// The networks of encoder and decoder.
+    /// Kind of the networks of encoder and decoder.
     pub architecture: Architecture,
-    /// Dimensions of the latent space; with `ladder`, of the high-level code.
+    /// Number of latent dimensions; with `ladder`, those of the high-level code.
     pub latent: usize,
-    /// Dimensions of the low-level code; used by `ladder` alone.
+    /// Number of dimensions of the low-level code; only for `ladder`.
     #[serde(default)]
     pub low_latent: usize,
     /// Width of the hidden layers.
     pub width: usize,
-    /// Residual blocks in each of encoder and decoder.
+    /// Number of residual blocks in each of encoder and decoder.
     pub depth: usize,
-    /// Residual convolutions behind each halving; used by `ladder` alone.
+    /// Number of residual convolutions behind each halving; only for `ladder`.
     #[serde(default)]
     pub blocks: usize,
-    /// Channels of each halving of the image; used by `convolution` and `ladder`.
+    /// Channels of each halving of the image; only for `convolution` and `ladder`.
     pub channels: Vec<usize>,
-    /// Training.
+    /// Settings of the generative model's training.
     pub fit: TrainingPlan,
 }
 
@@ -69,30 +69,30 @@ pub enum Architecture {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PredictorPlan {
-    /// Where the posterior samples come from.
+    /// Source of the posterior samples.
     pub kind: PredictorKind,
-    /// What each of them is.
+    /// Kind of network of each posterior sample.
     #[serde(default)]
     pub network: NetworkKind,
-    /// Widths of the hidden layers of a perceptron.
+    /// Widths of the hidden layers of a perceptron, from the input on.
     pub hidden: Vec<usize>,
-    /// Channels of each halving of the image; used by `resnet` alone.
+    /// Channels of each halving of the image; only for `resnet`.
     #[serde(default)]
     pub channels: Vec<usize>,
-    /// Residual blocks behind each halving; used by `resnet` alone.
+    /// Number of residual blocks behind each halving; only for `resnet`.
     #[serde(default)]
     pub blocks: usize,
-    /// Posterior samples S: draws, members or masks. A plain network has one.
+    /// Number S of posterior samples: draws, members or masks. A plain network has one.
     pub samples: usize,
-    /// Probability that a hidden activation is dropped; used by `dropout` alone.
+    /// Probability that a hidden activation is dropped; only for `dropout`.
     pub dropout: f64,
     /// Training with Adam; for `bayesian` it is the warm start of the chain.
     pub fit: TrainingPlan,
-    /// The Markov chain; used by `bayesian` alone.
+    /// Settings of the Markov chain; only for `bayesian`.
     pub sampler: Sampler,
 }
 
-/// Where posterior samples come from.
+/// Source of the posterior samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PredictorKind {
@@ -102,11 +102,11 @@ pub enum PredictorKind {
     Ensemble,
     /// One network with fixed random masks.
     Dropout,
-    /// One network.
+    /// One network, without posterior samples.
     Plain,
 }
 
-/// What one posterior sample is.
+/// Kind of network of one posterior sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkKind {
@@ -118,7 +118,7 @@ pub enum NetworkKind {
 }
 
 impl Plan {
-    /// The default settings for data of this schema and so many training rows.
+    /// The default settings for data of this schema with this number of training rows.
     pub fn for_data(schema: &Schema, rows: usize) -> Self {
         match &schema.image {
             Some(_) => Self::images(),
@@ -297,7 +297,7 @@ impl Plan {
         })
     }
 
-    /// Checks every range and what belongs together.
+    /// An error if a setting is out of its range or does not fit the schema or the number of training rows.
     pub fn validate(&self, schema: &Schema, rows: usize) -> Result<()> {
         if rows < LEAST_ROWS {
             return Err(Error::data(format!("there are {rows} rows to train on; at least {LEAST_ROWS} are needed")));

@@ -80,12 +80,12 @@ impl ResNet {
         network
     }
 
-    /// What the outputs stand for.
+    /// What the outputs of the network stand for.
     pub fn head(&self) -> Head {
         self.head
     }
 
-    /// How many numbers an input has.
+    /// Number of columns of an input.
     pub fn inputs(&self) -> usize {
         self.image.len()
     }

@@ -81,17 +81,17 @@ impl Stacked {
         Ok(Self { head, samples, inputs, body: Body::Perceptrons(layers) })
     }
 
-    /// How many networks are stacked: S.
+    /// Number S of stacked networks.
     pub fn samples(&self) -> usize {
         self.samples
     }
 
-    /// How many columns an input has.
+    /// Number of columns of an input.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// What the outputs stand for.
+    /// What the outputs of the last layer stand for.
     pub fn head(&self) -> Head {
         self.head
     }

@@ -27,7 +27,7 @@ const FOLLOWING: f32 = 0.1;
 pub struct Batch {
     /// Encoded inputs, `[rows, inputs]`.
     pub x: Tensor<2>,
-    /// One target a row.
+    /// Targets, one for each row.
     pub y: Targets,
 }
 
@@ -60,13 +60,13 @@ pub(super) const CONVOLUTION_SHARD: usize = SHARD / 2;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingPlan {
-    /// Most passes over the training rows.
+    /// Largest number of passes over the training rows.
     pub epochs: usize,
-    /// Rows in a step.
+    /// Number of rows in a step.
     pub batch: usize,
     /// Adam's learning rate at the start; it falls to a hundredth of this along a cosine.
     pub learning_rate: f64,
-    /// Decoupled weight decay.
+    /// Decoupled weight decay of Adam.
     pub weight_decay: f64,
     /// Epochs without a better validation loss after which training stops; 0 never stops early.
     pub patience: usize,
@@ -107,30 +107,30 @@ impl TrainingPlan {
 /// The rows that a model learns from and those that it is watched on.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    /// For gradients.
+    /// Rows that gradients are computed on.
     pub train: &'a Samples,
-    /// For early stopping and the progress line; may be empty.
+    /// Rows for early stopping and the progress line; may be empty.
     pub validation: &'a Samples,
 }
 
 /// What surrounds the training of a model.
 pub struct Session<'a> {
-    /// What it learns from.
+    /// Rows that the model learns from and is watched on.
     pub rows: Rows<'a>,
-    /// Where all its randomness comes from.
+    /// Seed of all randomness in training.
     pub seed: Seed,
-    /// Where it leaves what a resumed run needs.
+    /// Place for what a resumed run needs.
     pub checkpoint: &'a Checkpoint,
-    /// Who watches.
+    /// Observer of the training.
     pub observer: &'a mut dyn Observer,
 }
 
 /// A mean loss with its gradient.
 #[derive(Clone, Debug)]
 pub struct Gradient {
-    /// Mean over the rows.
+    /// Mean loss over the rows.
     pub loss: f64,
-    /// ∂loss/∂parameters.
+    /// Gradient ∂loss/∂parameters.
     pub values: Vec<f32>,
 }
 

@@ -43,7 +43,7 @@ impl From<LatentBall> for f32 {
 }
 
 impl LatentBall {
-    /// The whole space: CLUE without a bound.
+    /// The whole latent space: CLUE without a bound.
     pub const UNBOUNDED: Self = Self { radius: f32::INFINITY };
 
     /// The ball of radius δ > 0; δ = ∞ is the whole space.
@@ -55,12 +55,12 @@ impl LatentBall {
         Err(Error::setting("delta", format!("the latent ball needs a positive radius, got {radius}; {remedy}")))
     }
 
-    /// δ.
+    /// Radius δ of the ball; infinite for the whole space.
     pub fn radius(self) -> f32 {
         self.radius
     }
 
-    /// δ, or nothing for the whole space.
+    /// Radius δ of the ball; none for the whole space.
     pub fn bound(self) -> Option<f32> {
         self.radius.is_finite().then_some(self.radius)
     }

@@ -22,7 +22,7 @@ const INPUTS: usize = 32;
 /// Neighbours of one class that are predicted first; twice as many each time that none of them is certain.
 const FIRST: usize = 8;
 
-/// Training rows with their codes, class by class.
+/// Training rows with their codes, class by class, among which the certain ones are looked for.
 #[derive(Clone, Debug)]
 pub struct Certain {
     samples: Arc<Samples>,
@@ -37,9 +37,9 @@ pub struct Certain {
 /// The nearest certain training point of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nearest {
-    /// Its code.
+    /// Latent code of the training point.
     pub z: Vec<f32>,
-    /// How far it is.
+    /// Latent distance from the input's code z₀.
     pub distance: f64,
 }
 
@@ -63,7 +63,7 @@ struct Quest {
 }
 
 impl Certain {
-    /// Those of the training `samples` whose uncertainty of this `kind` lies below `below`.
+    /// The training `samples` to look in for points whose uncertainty of this `kind` lies below `below`.
     pub fn among(models: &Models, samples: impl Into<Arc<Samples>>, kind: Uncertainty, below: f32) -> Result<Self> {
         let samples = samples.into();
         let parts = over_shards(samples.len(), ROWS, |range| -> Result<Vec<f32>> {

@@ -25,20 +25,20 @@ const ROWS: usize = 64;
 pub(super) struct Acceptance {
     /// The kind of uncertainty that must be low.
     pub kind: Uncertainty,
-    /// And below what.
+    /// Uncertainty below which a clue is accepted.
     pub threshold: f32,
 }
 
 /// What a fresh evaluation says of some inputs.
 #[derive(Clone, Debug)]
 pub(super) struct Evaluated {
-    /// Prediction and uncertainty, in the data's unit.
+    /// Prediction for the final input, in the data's unit, with its uncertainty.
     pub prediction: Prediction,
-    /// d_x(x, x₀).
+    /// Distance d_x(x, x₀) of the final input.
     pub input: f32,
-    /// d_y(f(x), f(x₀)).
+    /// Distance d_y(f(x), f(x₀)) of the prediction.
     pub prediction_distance: f32,
-    /// L(z).
+    /// Objective L(z).
     pub cost: f32,
 }
 

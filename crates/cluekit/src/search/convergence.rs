@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Convergence {
-    /// Steps at the most.
+    /// Largest number of steps.
     pub max_steps: usize,
-    /// An improvement by less than this share of the objective is none.
+    /// Least improvement that counts, as a share of the objective.
     pub relative: f32,
-    /// An improvement by less than this is none.
+    /// Least improvement that counts, in units of the objective.
     pub absolute: f32,
-    /// Steps without an improvement after which the search has converged.
+    /// Number of steps without an improvement after which the search has converged.
     pub patience: usize,
 }
 
@@ -32,12 +32,12 @@ impl Default for Convergence {
 }
 
 impl Convergence {
-    /// Exactly `steps` steps, whatever happens.
+    /// The rule that takes exactly `steps` steps.
     pub fn all_steps(steps: usize) -> Self {
         Self { max_steps: steps, patience: steps.saturating_add(1), ..Self::default() }
     }
 
-    /// Refuses a rule that cannot be followed.
+    /// An error if the rule cannot be followed.
     pub fn validate(&self) -> Result<()> {
         let tolerance = |key: &str, value: f32| match value >= 0.0 && value.is_finite() {
             true => Ok(()),

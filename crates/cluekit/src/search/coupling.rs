@@ -18,16 +18,16 @@ const LEAST_DIVERSITY: f64 = -1e6;
 /// Candidates nearer than this are as near as it: it keeps the penalty finite.
 const LEAST_DISTANCE: f64 = 1e-3;
 
-/// How the candidates of one input are searched.
+/// Order in which the candidates of one input are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// All at once.
+    /// All candidates at once, each diverse from all others.
     #[default]
     Simultaneous,
-    /// One after another, each diverse from those before.
+    /// One candidate after another, each diverse from those before.
     Sequential,
-    /// One after another, each pushed away from those before.
+    /// One candidate after another, each pushed away from those before by a penalty λ / ρ.
     Penalty,
 }
 

@@ -22,10 +22,10 @@ const ROUNDS: usize = 4;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decoding {
-    /// The decoder's mean.
+    /// The decoder's mean: x(z) = μ_θ(z).
     #[default]
     Mean,
-    /// The input, changed by the difference of two decodings.
+    /// The input plus the change of the decoder's mean: x(z) = x₀ + μ_θ(z) − μ_θ(z₀).
     Anchored,
 }
 

@@ -28,20 +28,20 @@ const MOST_RADII: usize = 1000;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Delta {
-    /// The same for every input.
+    /// The same ball for every input.
     Fixed(LatentBall),
     /// For each input the smallest ball that holds certain training points of two classes.
     Auto,
-    /// So many times as far, for inputs that have no clue there.
+    /// The automatic ball, widened by this factor; for inputs without a clue in the automatic ball itself.
     Wider(u32),
 }
 
 /// One δ, or several that are searched one after another.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Radii {
-    /// One search.
+    /// One search with this δ.
     One(Delta),
-    /// One search for each radius.
+    /// One search for each of these radii.
     Sweep(Vec<f32>),
 }
 

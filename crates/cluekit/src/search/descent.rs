@@ -29,7 +29,7 @@ const PIECES: usize = 4;
 /// A place from which to descend.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
-    /// Which of the origins it belongs to.
+    /// Position of the candidate's origin.
     pub input: usize,
     /// The latent code.
     pub z: Vec<f32>,
@@ -40,7 +40,7 @@ pub(super) struct Start {
 /// Where a descent ended.
 #[derive(Clone, Debug)]
 pub(super) struct End {
-    /// Which of the origins it belongs to.
+    /// Position of the candidate's origin.
     pub input: usize,
     /// Tighter bounds than the input's own.
     pub bounds: Option<Bounds>,
@@ -48,9 +48,9 @@ pub(super) struct End {
     pub z: Vec<f32>,
     /// The input itself, where it is not what the code decodes to.
     pub x: Option<Vec<f32>>,
-    /// Steps taken.
+    /// Number of steps taken.
     pub steps: usize,
-    /// Why it ended.
+    /// Why the descent ended.
     pub stopped: StopReason,
     /// The codes on the way, from the start on; empty unless they are asked for.
     pub path: Vec<Vec<f32>>,

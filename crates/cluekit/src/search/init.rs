@@ -26,34 +26,34 @@ crate::named! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum InitScheme {
-        /// S1.
+        /// S1: a random direction, and a radius uniform between 0 and r.
         RandomRadius = "random-radius",
-        /// S2.
+        /// S2: on the lines to the nearest certain training point of each class.
         NearestPath = "nearest-path",
-        /// S3.
+        /// S3: a random direction, and a radius from a half-normal of deviation r/2, cut off at r.
         GaussianRadius = "gaussian-radius",
-        /// S4.
+        /// S4: uniform in the ball of radius r.
         UniformBall = "uniform-ball",
-        /// S5.
+        /// S5: on the paths along which the probability of each class rises.
         ClassPath = "class-path",
     }
 }
 
-/// Where the candidates of an input start.
+/// Settings of the points where the candidates of an input start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Starts {
-    /// The schemes; candidates are shared out evenly among them.
+    /// Schemes of starting points; candidates are shared out evenly among them.
     pub schemes: Vec<InitScheme>,
-    /// r, how far from z₀; nothing for the radius δ of the ball.
+    /// Radius r around z₀; none for the radius δ of the ball.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radius: Option<f32>,
-    /// Starts are moved by up to this much in a random direction.
+    /// Greatest length of a random move of each start; 0 by default.
     pub jitter: f32,
-    /// n_i: steps of gradient ascent on the diversity before the search begins.
+    /// Number n_i of steps of gradient ascent on the diversity before the search begins; 0 by default.
     pub spread: usize,
-    /// The classes that paths lead to; empty for all.
+    /// Positions of the classes that paths lead to; empty for all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<usize>,
 }
@@ -65,12 +65,12 @@ impl Default for Starts {
 }
 
 impl Starts {
-    /// Every start at z₀ itself.
+    /// Starts that all lie at z₀ itself.
     pub fn at_the_input() -> Self {
         Self { radius: Some(0.0), ..Self::default() }
     }
 
-    /// Refuses settings that cannot be used.
+    /// An error if a setting cannot be used.
     pub fn validate(&self) -> Result<()> {
         let length = |key: &str, value: f32| match value >= 0.0 && value.is_finite() {
             true => Ok(()),

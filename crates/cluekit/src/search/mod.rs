@@ -61,11 +61,11 @@ const MOST_STEPS: usize = 1_000_000;
 /// Further searches around the best clues of each input. [Ley2022, App. B]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SubSearches {
-    /// How many of the best clues are searched around.
+    /// Number of best clues to search around.
     pub best: usize,
-    /// Starts around each of them.
+    /// Number of starts around each of these clues.
     pub each: usize,
-    /// How far from it they lie at the most.
+    /// Greatest latent distance of a start from its clue.
     pub radius: f32,
 }
 
@@ -85,31 +85,31 @@ pub struct SubSearches {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// What is minimised.
+    /// Objective L to minimise, term by term.
     pub objective: Objective,
-    /// Where candidates stay.
+    /// Ball around z₀ that candidates stay in.
     pub delta: Delta,
-    /// k, candidates for each input.
+    /// Number k of candidates for each input; 1 for CLUE.
     pub count: usize,
-    /// Where they start.
+    /// Where the candidates start.
     pub starts: Starts,
-    /// At once or one after another, where a diversity couples them.
+    /// Whether a diversity couples candidates at once or one after another.
     pub order: Order,
-    /// How a code becomes an input.
+    /// How a latent code becomes an input.
     pub decoding: Decoding,
-    /// Of Adam.
+    /// Learning rate of Adam on L; 0.1 by default.
     pub learning_rate: f32,
-    /// When a search ends.
+    /// Rule that ends a search.
     pub convergence: Convergence,
     /// A clue is accepted below this uncertainty, in nats (for a regression in the target's unit).
     pub threshold: f32,
-    /// The kind of uncertainty that the threshold is for.
+    /// Kind of uncertainty that the threshold is for.
     pub accept_by: Uncertainty,
-    /// Searches around the best.
+    /// Further searches around the best clues; none by default.
     pub sub_searches: Option<SubSearches>,
-    /// Whether it is told how plausible clues are, which looks at some training rows first.
+    /// Whether clues come with their plausibility, which takes a look at some training rows first.
     pub plausibility: bool,
-    /// Whether each clue comes with the way to it.
+    /// Whether each clue comes with the codes on the way to it.
     pub traced: bool,
     /// Whether inputs without an accepted clue come with advice, which takes a search of its own.
     pub advised: bool,
@@ -117,6 +117,14 @@ pub struct Search {
 
 impl Search {
     /// CLUE: one search from z₀, free to go anywhere.
+    ///
+    /// ```
+    /// use cluekit::Search;
+    ///
+    /// let search = Search::clue();
+    /// assert_eq!((search.count, search.convergence.max_steps), (1, 30));
+    /// assert_eq!(search.delta.to_string(), "inf");
+    /// ```
     pub fn clue() -> Self {
         Self {
             objective: Objective::default(),
@@ -137,11 +145,30 @@ impl Search {
     }
 
     /// δ-CLUE: `count` independent searches that never leave the ball around z₀.
+    ///
+    /// ```
+    /// use cluekit::search::LatentBall;
+    /// use cluekit::{Delta, Search};
+    ///
+    /// let search = Search::delta_clue("3.5".parse()?, 10);
+    /// assert_eq!((search.count, search.delta), (10, Delta::Fixed(LatentBall::new(3.5)?)));
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn delta_clue(delta: Delta, count: usize) -> Self {
         Self { delta, count, starts: Starts::default(), ..Self::clue() }
     }
 
     /// ∇-CLUE: `count` searches in the ball that are held apart by `diversity`.
+    ///
+    /// ```
+    /// use cluekit::search::{DiversityTerm, Weighted};
+    /// use cluekit::{Delta, Diversity, Search};
+    ///
+    /// let search = Search::nabla_clue(Delta::Auto, 6, Weighted(0.5, DiversityTerm::default()));
+    /// let Weighted(lambda_d, term) = search.objective.diversity.expect("the term that was given");
+    /// assert_eq!((lambda_d, term.metric), (0.5, Diversity::Dpp));
+    /// assert!(search.needs_certain()); // for the automatic δ
+    /// ```
     pub fn nabla_clue(delta: Delta, count: usize, diversity: Weighted<DiversityTerm>) -> Self {
         let clue = Self::delta_clue(delta, count);
         Self { objective: Objective { diversity: Some(diversity), ..clue.objective }, ..clue }
@@ -152,7 +179,7 @@ impl Search {
         Self { convergence: Convergence::all_steps(0), ..Self::clue() }
     }
 
-    /// Refuses settings that cannot be used.
+    /// An error if a setting cannot be used.
     pub fn validate(&self) -> Result<()> {
         self.objective.validate()?;
         self.starts.validate()?;
@@ -196,7 +223,7 @@ impl Search {
         }
     }
 
-    /// Whether certain training points are asked for: by the automatic δ, or by starts on the way to them.
+    /// Whether the search needs certain training points: for the automatic δ, or for starts on the way to them.
     pub fn needs_certain(&self) -> bool {
         self.delta.times().is_some() || self.starts.schemes.contains(&InitScheme::NearestPath)
     }

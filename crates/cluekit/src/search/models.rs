@@ -14,11 +14,11 @@ use crate::tensor::Tensor;
 /// The model to be explained and the model of its inputs.
 #[derive(Clone, Copy)]
 pub struct Models<'a> {
-    /// Where the latent space comes from.
+    /// Generative model, whose latent space is searched.
     pub generative: &'a dyn Generative,
-    /// Whose uncertainty is explained.
+    /// Predictor, whose uncertainty is explained.
     pub predictor: &'a dyn Predictor,
-    /// What the columns of an input mean; without it an input is a list of numbers that may be anything.
+    /// Meaning of an input's columns; none for plain lists of numbers.
     pub schema: Option<&'a Schema>,
     task: &'a Task,
 }
@@ -32,12 +32,12 @@ impl<'a> Models<'a> {
         Self { generative, predictor, schema: None, task: &CLASSES }
     }
 
-    /// The same models, with what is known of their columns, target and constraints.
+    /// These models with a schema: meaning of the columns, target and constraints.
     pub fn with_schema(self, schema: &'a Schema) -> Self {
         Self { schema: Some(schema), task: &schema.target.task, ..self }
     }
 
-    /// The same models, for a target that is not a class without name.
+    /// These models for another target, such as a regression or classes with names.
     pub fn with_task(self, task: &'a Task) -> Self {
         Self { task, ..self }
     }
@@ -78,7 +78,7 @@ impl<'a> Models<'a> {
         }
     }
 
-    /// What is predicted.
+    /// Task of the predictor: classes or a value.
     pub fn task(&self) -> &'a Task {
         self.task
     }
@@ -96,11 +96,11 @@ fn checked(what: &str, tensor: Tensor<2>, expected: [usize; 2]) -> Result<Tensor
 /// What a search may know of the training data.
 #[derive(Clone, Debug, Default)]
 pub struct Background {
-    /// d_x; without one the distance that the objective names, if it needs no training rows.
+    /// Distance d_x; none for the one that the objective names, if it needs no training rows.
     pub metric: Option<Metric>,
     /// Certain training points, for paths and for the automatic δ.
     pub certain: Option<Certain>,
-    /// What is ordinary, for the plausibility of clues.
+    /// Judge of what is plausible among the training rows; none for clues without plausibility.
     pub plausible: Option<Plausible>,
 }
 
@@ -124,11 +124,11 @@ impl Background {
 /// λ_x d_x(x(z), x₀): what a distance from an input costs.
 #[derive(Clone, Debug, Default)]
 pub struct Price {
-    /// λ_x.
+    /// Weight λ_x of the distance.
     pub lambda_x: f32,
-    /// d_x.
+    /// Distance d_x between inputs.
     pub metric: Metric,
-    /// x(z).
+    /// How a code becomes an input x(z).
     pub decoding: Decoding,
 }
 
@@ -142,7 +142,17 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Encoded rows, numbered from 0.
+    /// Encoded rows of `width` numbers each, numbered from 0.
+    ///
+    /// ```
+    /// use cluekit::Inputs;
+    ///
+    /// let inputs = Inputs::new(vec![0.0, 1.0, 2.0, 3.0], 2)?;
+    /// assert_eq!((inputs.len(), inputs.width()), (2, 2));
+    /// assert_eq!(inputs.select(&[1]).x(), [2.0, 3.0]);
+    /// assert!(Inputs::new(vec![0.0, 1.0, 2.0], 2).is_err());
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
     pub fn new(x: Vec<f32>, width: usize) -> Result<Self> {
         if width == 0 || !x.len().is_multiple_of(width) {
             let problem = format!("{} numbers are no rows of {width}; give whole rows", x.len());
@@ -158,7 +168,7 @@ impl Inputs {
         Ok(Self { index: (0..x.len() / width).collect(), x, width, targets: None })
     }
 
-    /// Rows of a dataset, numbered as they are there.
+    /// The rows of a dataset at the positions `rows`, with their targets; they keep their numbers.
     pub fn of(samples: &Samples, rows: &[usize], task: &Task) -> Result<Self> {
         if let Some(row) = rows.iter().find(|&&row| row >= samples.len()) {
             let last = samples.len().saturating_sub(1);
@@ -178,7 +188,7 @@ impl Inputs {
         })
     }
 
-    /// Some of them, in the order of `rows`.
+    /// The inputs at the places `rows`, in that order.
     pub fn select(&self, rows: &[usize]) -> Self {
         Self {
             x: rows.iter().flat_map(|&row| self.row(row)).copied().collect(),
@@ -188,22 +198,22 @@ impl Inputs {
         }
     }
 
-    /// How many there are.
+    /// Number of inputs.
     pub fn len(&self) -> usize {
         self.index.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no inputs.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
 
-    /// Numbers in each.
+    /// Number of columns of an input.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Their true classes, where they are known.
+    /// True class of each input; none unless all are known.
     pub fn classes(&self) -> Option<Vec<usize>> {
         let class = |label: &Label| match label {
             Label::Class(class) => Some(*class),
@@ -212,7 +222,7 @@ impl Inputs {
         self.targets.as_ref()?.iter().map(class).collect()
     }
 
-    /// All of them, row after row.
+    /// All inputs, row after row.
     pub fn x(&self) -> &[f32] {
         &self.x
     }

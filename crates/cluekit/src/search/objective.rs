@@ -19,15 +19,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Weighted<T>(pub f32, pub T);
 
-/// How much each kind of uncertainty counts.
+/// Weights of the kinds of uncertainty in the objective.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UncertaintyWeights {
-    /// All of it.
+    /// Weight of the total uncertainty; 1 by default.
     pub total: f32,
-    /// What more data would not remove.
+    /// Weight of the aleatoric uncertainty; 0 by default.
     pub aleatoric: f32,
-    /// What more data would remove.
+    /// Weight of the epistemic uncertainty; 0 by default.
     pub epistemic: f32,
 }
 
@@ -38,14 +38,14 @@ impl Default for UncertaintyWeights {
 }
 
 impl UncertaintyWeights {
-    /// One kind with weight 1.
+    /// Weight 1 for one kind of uncertainty, 0 for the others.
     pub fn only(kind: Uncertainty) -> Self {
         let mut weights = Self { total: 0.0, aleatoric: 0.0, epistemic: 0.0 };
         *weights.get_mut(kind) = 1.0;
         weights
     }
 
-    /// The weight of one kind.
+    /// The weight of one kind of uncertainty.
     pub fn get_mut(&mut self, kind: Uncertainty) -> &mut f32 {
         match kind {
             Uncertainty::Total => &mut self.total,
@@ -66,9 +66,9 @@ impl UncertaintyWeights {
 /// Diversity of the candidates of one input, and the space it is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiversityTerm {
-    /// The metric D.
+    /// Diversity metric D.
     pub metric: Diversity,
-    /// Inputs, latent codes or predictions.
+    /// Space in which D is measured: inputs, latent codes or predictions.
     pub space: Space,
 }
 
@@ -83,17 +83,17 @@ impl Default for DiversityTerm {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Objective {
-    /// The uncertainty H.
+    /// Weights of the kinds of uncertainty in H.
     pub uncertainty: UncertaintyWeights,
-    /// λ_x d_x.
+    /// Weight λ_x and distance d_x between inputs.
     pub input: Weighted<Distance>,
-    /// λ_y of the prediction distance.
+    /// Weight λ_y of the distance between predictions.
     pub prediction: f32,
-    /// λ_z of the latent distance.
+    /// Weight λ_z of the latent distance.
     pub latent: f32,
-    /// λ_p of −log p(z) = ½‖z‖² + const: how much unlikely codes are avoided.
+    /// Weight λ_p of −log p(z) = ½‖z‖² + const, which avoids unlikely codes.
     pub prior: f32,
-    /// λ_D D.
+    /// Weight λ_D and diversity D of the candidates; none for independent candidates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diversity: Option<Weighted<DiversityTerm>>,
 }
@@ -112,8 +112,8 @@ impl Default for Objective {
 }
 
 impl Objective {
-    /// Refuses weights that are no numbers, an objective without any term, and diversities that have no gradient or
-    /// do not fit their space.
+    /// An error for weights that are no numbers, for an objective without terms, and for a diversity that has no
+    /// gradient or does not fit its space.
     pub fn validate(&self) -> Result<()> {
         let UncertaintyWeights { total, aleatoric, epistemic } = self.uncertainty;
         let weights = [

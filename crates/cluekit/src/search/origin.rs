@@ -19,21 +19,21 @@ const ROWS: usize = 128;
 /// An input x₀ with its code, its prediction and its limits.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
-    /// Its number, which also addresses its random streams.
+    /// Number of the input, which also addresses its random streams.
     pub index: usize,
-    /// x₀.
+    /// The encoded input x₀.
     pub x: Vec<f32>,
-    /// z₀ = μ_φ(z|x₀).
+    /// Latent code z₀ = μ_φ(z|x₀).
     pub z: Vec<f32>,
-    /// μ_θ(x|z₀).
+    /// Reconstruction μ_θ(x|z₀).
     pub decoded: Vec<f32>,
     /// The mean prediction f(x₀): probabilities, or a scaled value.
     pub prediction: Vec<f32>,
-    /// The same in the data's unit, with its uncertainty.
+    /// Prediction for x₀ in the data's unit, with its uncertainty.
     pub now: Prediction,
     /// Between which values each column stays; nothing where nothing is known of the columns.
     pub bounds: Option<Bounds>,
-    /// Where the candidates stay.
+    /// Ball that the candidates stay in.
     pub ball: LatentBall,
     /// The nearest certain training point of each class, where they were looked for.
     pub nearest: Vec<Option<Nearest>>,

@@ -29,7 +29,7 @@ pub struct Plausible {
 }
 
 impl Plausible {
-    /// What is ordinary among encoded training `rows`.
+    /// Measures what is usual among encoded training `rows`.
     pub fn among(models: &Models, rows: &[f32], width: usize, seed: Seed) -> Result<Self> {
         let row = |row: usize| &rows[row * width..(row + 1) * width];
         let chosen: Vec<f32> = spread_evenly(rows.len() / width, MOST_ROWS).flat_map(row).copied().collect();

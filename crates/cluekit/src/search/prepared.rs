@@ -16,14 +16,14 @@ use crate::parallel::over_shards;
 use crate::prediction::Prediction;
 use crate::seed::Seed;
 
-/// A candidate from elsewhere.
+/// A candidate that comes from outside the search, such as from a mapper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
-    /// Its code.
+    /// Latent code of the candidate.
     pub z: Vec<f32>,
-    /// The input itself, where it is not what the code decodes to: a training row, for instance.
+    /// The candidate itself, where it differs from what the code decodes to: a training row, for instance.
     pub x: Option<Vec<f32>>,
-    /// Who proposes it.
+    /// Name of the mapper that proposes the candidate.
     pub mapper: String,
 }
 
@@ -73,7 +73,7 @@ impl Search {
         })
     }
 
-    /// What a distance from an input costs.
+    /// The price of a distance from an input in this search.
     pub fn price(&self, background: &Background) -> Result<Price> {
         let Weighted(lambda_x, distance) = self.objective.input;
         Ok(Price { lambda_x, metric: background.metric(distance)?, decoding: self.decoding })
@@ -85,32 +85,32 @@ impl Search {
 }
 
 impl Prepared<'_> {
-    /// z₀ of one input.
+    /// Latent code z₀ of one input.
     pub fn z(&self, input: usize) -> &[f32] {
         &self.origins[input].z
     }
 
-    /// x₀ of one input.
+    /// Encoded row x₀ of one input.
     pub fn x(&self, input: usize) -> &[f32] {
         &self.origins[input].x
     }
 
-    /// What a distance from an input costs.
+    /// The price of a distance from an input in this search.
     pub fn price(&self) -> &Price {
         &self.price
     }
 
-    /// What the model says of one input.
+    /// Prediction for one input.
     pub fn prediction(&self, input: usize) -> &Prediction {
         &self.origins[input].now
     }
 
-    /// How many inputs there are.
+    /// Number of inputs.
     pub fn len(&self) -> usize {
         self.origins.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no inputs.
     pub fn is_empty(&self) -> bool {
         self.origins.is_empty()
     }
@@ -215,7 +215,7 @@ impl Prepared<'_> {
         Ok(sets)
     }
 
-    /// What the clues of each input tell together.
+    /// One explanation for each input from its clues.
     pub fn explanations(
         &self,
         sets: Vec<Vec<Clue>>,

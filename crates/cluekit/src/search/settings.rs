@@ -16,7 +16,7 @@ use super::{
 };
 use crate::distance::Distance;
 use crate::diversity::{Diversity, Space};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::named;
 use crate::uncertainty::Uncertainty;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -35,7 +35,7 @@ named! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum SearchMethod {
-        /// One search from the input, without a ball.
+        /// CLUE: one search from the input, without a ball.
         #[default]
         Clue = "clue",
         /// δ-CLUE: many searches within a ball.
@@ -46,7 +46,7 @@ named! {
 }
 
 impl SearchMethod {
-    /// What people call it.
+    /// Name of the method that people read, such as `∇-CLUE`.
     pub fn title(self) -> &'static str {
         match self {
             Self::Clue => "CLUE",
@@ -61,14 +61,14 @@ impl SearchMethod {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ClassName {
-    /// Its position in the list of classes.
+    /// Position of the class in the list of classes, counted from 0.
     Position(usize),
-    /// Its name.
+    /// Name of the class.
     Name(String),
 }
 
 impl ClassName {
-    /// Its position among classes of these names; names come first, since a class may be called by a number.
+    /// Position of the class among classes of these names; names come first, since a class may be called by a number.
     pub fn position(&self, classes: &[String]) -> Result<usize> {
         let name = match self {
             Self::Name(name) => name.clone(),
@@ -96,92 +96,92 @@ impl ClassName {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchSettings {
-    /// The radius of the latent ball: a number, `auto`, `inf`, or `4*auto`.
+    /// Radius δ of the latent ball: a number, `auto`, `inf`, or `4*auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
     pub delta: Option<Delta>,
-    /// How far from the input searches start.
+    /// Radius r around the input's code within which searches start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radius: Option<f32>,
-    /// Clues for each input.
+    /// Number of clues for each input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<usize>,
-    /// Where searches start; several schemes share the clues.
+    /// Schemes of starting points; several schemes share the clues.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub init: Vec<InitScheme>,
-    /// Only the paths that lead to these classes.
+    /// Classes that the paths of starts lead to; empty for all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub towards: Vec<ClassName>,
-    /// Moves each start by up to this much in a random direction.
+    /// Greatest length of a random move of each start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<f32>,
-    /// Spreads the starts by so many steps of ascent on the diversity first.
+    /// Number of steps of ascent on the diversity that spread the starts first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread_starts: Option<usize>,
-    /// What to reduce: `total`, `aleatoric` or `epistemic`; several with weights as `epistemic=1`.
+    /// Kinds of uncertainty to reduce: `total`, `aleatoric` or `epistemic`; several with weights as `epistemic=1`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uncertainty: Vec<String>,
-    /// Weight of the distance to the input.
+    /// Weight λ_x of the distance to the input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lambda_x: Option<f32>,
-    /// The distance between inputs.
+    /// Kind of distance between inputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance: Option<Distance>,
-    /// Weight of the distance between predictions.
+    /// Weight λ_y of the distance between predictions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lambda_y: Option<f32>,
-    /// Weight of the latent distance.
+    /// Weight λ_z of the latent distance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lambda_z: Option<f32>,
-    /// Weight of −log p(z), which avoids unlikely codes.
+    /// Weight λ_p of −log p(z), which avoids unlikely codes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lambda_p: Option<f32>,
-    /// What holds the clues of ∇-CLUE apart, as `name=weight`.
+    /// Diversity that holds the clues of ∇-CLUE apart, as `name=weight`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diversity: Option<String>,
-    /// The space that the diversity is measured in.
+    /// Space that the diversity is measured in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub space: Option<Space>,
-    /// ∇-CLUE one clue after another, each diverse from those before.
+    /// Whether ∇-CLUE searches one clue after another, each diverse from those before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sequential: bool,
-    /// ∇-CLUE one clue after another, each pushed away from those before.
+    /// Whether ∇-CLUE searches one clue after another, each pushed away from those before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub penalty: bool,
-    /// Steps of Adam at the most.
+    /// Largest number of steps of Adam.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<usize>,
-    /// How long each step of Adam is.
+    /// Learning rate of Adam.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learning_rate: Option<f32>,
-    /// Take all steps, even when the objective no longer improves.
+    /// Whether to take all steps, even when the objective no longer improves.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub all_steps: bool,
-    /// Steps without an improvement after which a search has converged.
+    /// Number of steps without an improvement after which a search has converged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<usize>,
-    /// An improvement by less than this share of the objective is none.
+    /// Least improvement that counts, as a share of the objective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relative: Option<f32>,
-    /// An improvement by less than this is none.
+    /// Least improvement that counts, in units of the objective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub absolute: Option<f32>,
-    /// A clue is accepted below this uncertainty.
+    /// Uncertainty below which a clue is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f32>,
-    /// The kind of uncertainty that the threshold is for; the one with the greatest weight when nothing is said.
+    /// Kind of uncertainty that the threshold is for; by default the one with the greatest weight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accept_by: Option<Uncertainty>,
-    /// Add to the input only what changes, instead of showing its reconstruction changed.
+    /// Whether to add only what changes to the input, instead of changing its reconstruction.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub anchored: bool,
-    /// Search again around so many of the best clues of each input.
+    /// Number of best clues of each input to search around again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_searches: Option<usize>,
-    /// Starts around each of them.
+    /// Number of starts around each of these clues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_count: Option<usize>,
-    /// How far around them.
+    /// Greatest latent distance of these starts from their clue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_radius: Option<f32>,
 }
@@ -216,6 +216,12 @@ impl SearchSettings {
     fn over(&self, recipe: Search, classes: &[String]) -> Result<Search> {
         let mut search = recipe;
         let steps = self.steps.unwrap_or(search.convergence.max_steps);
+        if self.all_steps && (self.patience.is_some() || self.relative.is_some() || self.absolute.is_some()) {
+            let problem = "takes every step, and these settings end a search early";
+            return Err(
+                Error::setting("all_steps", problem).remedy(Remedy::leave_out(["patience", "relative", "absolute"]))
+            );
+        }
         search.convergence = match self.all_steps {
             true => Convergence::all_steps(steps),
             false => Convergence { max_steps: steps, ..search.convergence },
@@ -410,6 +416,13 @@ impl<'de> Deserialize<'de> for Search {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_search_that_takes_all_steps_has_no_patience() {
+        let settings = SearchSettings { all_steps: true, patience: Some(3), ..SearchSettings::default() };
+        let problem = settings.over(Search::clue(), &[]).unwrap_err().to_string();
+        assert!(problem.starts_with("setting `all_steps`: takes every step"), "{problem}");
+    }
 
     #[test]
     fn every_search_that_is_written_reads_back() {

@@ -12,7 +12,7 @@ const LEAST_COST: f64 = 1e-6;
 const MOST_MODES: usize = 10;
 
 impl Explanation {
-    /// The explanation that these clues make of an input.
+    /// Sums up the clues of an input as an explanation.
     pub fn of(
         input: Original,
         reconstruction: Reconstruction,
@@ -32,7 +32,7 @@ impl Explanation {
         }
     }
 
-    /// One line on how some searches went.
+    /// One line that counts accepted clues and explained inputs.
     pub fn tally(explanations: &[Self]) -> String {
         let clues: usize = explanations.iter().map(|e| e.clues.len()).sum();
         let accepted: usize = explanations.iter().map(|e| e.accepted().count()).sum();

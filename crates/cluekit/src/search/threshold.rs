@@ -15,8 +15,9 @@ const USUAL: f64 = 0.9;
 /// The same for the epistemic part, which is a part of it only.
 const EPISTEMIC_SHARE: f32 = 0.05;
 
-/// What the surest quarter of the training rows stays below: noisy data never get as certain as clean ones. For
-/// classes at least a fifth of the greatest entropy (a twentieth for the epistemic part), rounded to two digits that people can read.
+/// Default uncertainty below which a clue is accepted: what the surest quarter of the training rows stay below, since
+/// noisy data never get as certain as clean ones. For classes it is at least a fifth of the greatest entropy (a
+/// twentieth for the epistemic part); it is rounded to two digits.
 pub fn usual_threshold(predictions: &[Prediction], task: &Task, kind: Uncertainty) -> f32 {
     let mut amounts: Vec<f32> = predictions.iter().map(|prediction| prediction.uncertainty.get(kind)).collect();
     amounts.sort_by(f32::total_cmp);
@@ -31,8 +32,8 @@ pub fn usual_threshold(predictions: &[Prediction], task: &Task, kind: Uncertaint
     two_digits(quarter.max(least))
 }
 
-/// From which total uncertainty on a model is called unsure: four to one between two classes, or what clues are
-/// `accepted` below if that is more; of values what nine tenths of some training rows stay below.
+/// Default total uncertainty above which a model counts as unsure: 0.5 nats, as at four to one between two classes; for
+/// a regression what nine tenths of some training rows stay below. It is at least `accepted`, the threshold of clues.
 pub fn unsure_above(predictions: &[Prediction], task: &Task, accepted: f32) -> f32 {
     if !task.is_regression() {
         return accepted.max(FOUR_TO_ONE);

@@ -16,12 +16,12 @@ use std::sync::Arc;
 
 pub(super) const FUNCTIONS: Functions = Functions { fit, saved: Saved::EachGroup { layout, read } };
 
-/// For each cluster of codes a translation.
+/// A map with one translation for each cluster of codes.
 #[derive(Clone, Debug)]
 pub struct Clusters {
-    /// The clusters.
+    /// The clusters of uncertain codes.
     pub mixture: Mixture,
-    /// One for each of them.
+    /// The translation of each cluster, in the order of the components.
     pub translations: Vec<Vec<f32>>,
 }
 

@@ -21,10 +21,10 @@ fn input_difference(train: &Encoded, group: &Group) -> Vec<f32> {
     difference(&of(&group.certain), &of(&group.uncertain))
 }
 
-/// x₀ plus this, clipped and reconstructed.
+/// A map that adds one shift to x₀, clips the sum to the data's range and encodes it.
 #[derive(Clone, Debug)]
 pub struct InputShift(
-    /// What is added to an encoded row.
+    /// The shift, added to an encoded row.
     pub Vec<f32>,
 );
 

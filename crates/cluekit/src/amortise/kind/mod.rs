@@ -40,26 +40,26 @@ crate::named! {
     /// The kinds of mapper.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum MapperKind {
-        /// Nothing is changed.
+        /// Baseline: the reconstruction of the input, without any change.
         Reconstruction = "reconstruction",
-        /// Difference between means of inputs.
+        /// Baseline: adds the difference between the means of certain and uncertain inputs.
         InputDbm = "input-dbm",
-        /// Difference between means of codes.
+        /// Baseline: adds the difference between the means of certain and uncertain codes.
         LatentDbm = "latent-dbm",
-        /// Nearest certain neighbour by input.
+        /// Baseline: the nearest certain training row by input, in the ℓ1 distance.
         InputNn = "input-nn",
-        /// Nearest certain neighbour by code.
+        /// Baseline: the nearest certain training row by code, in the Euclidean distance.
         LatentNn = "latent-nn",
-        /// One translation.
+        /// GLAM-CLUE: one learned translation of codes for each pair of groups.
         #[default]
         Glam = "glam",
-        /// A translation for each cluster.
+        /// One learned translation for each cluster of codes.
         Clusters = "clusters",
-        /// A length of its own for each input.
+        /// One learned translation that is tried in several lengths for each input.
         Scaled = "scaled",
-        /// A matrix and a translation.
+        /// A learned matrix and a learned translation.
         Affine = "affine",
-        /// A network.
+        /// One learned network for all pairs of groups.
         Neural = "neural",
     }
 }
@@ -81,7 +81,7 @@ impl MapperKind {
         }
     }
 
-    /// Whether it follows from the groups alone, without anything being learned. Such a mapper is never saved.
+    /// Whether the mapper follows from the groups alone, with nothing to learn and nothing to save.
     pub fn is_baseline(self) -> bool {
         matches!(self.functions().saved, Saved::Never)
     }

@@ -19,12 +19,12 @@ fn certain_rows(fit: &Fit, groups: &[Group], latent: bool) -> Vec<Learned> {
     groups.iter().map(|group| Learned::plain(nearest(group))).collect()
 }
 
-/// The nearest of some certain rows.
+/// A map to the nearest of some certain rows.
 #[derive(Clone, Debug)]
 pub struct Nearest {
-    /// By code and Euclidean distance, instead of by input and ℓ1 distance.
+    /// Whether rows are compared by code in the Euclidean distance; otherwise by input in the ℓ1 distance.
     pub latent: bool,
-    /// The certain rows.
+    /// The certain rows to choose from.
     pub certain: Arc<Encoded>,
 }
 

@@ -44,12 +44,12 @@ const ROWS: usize = 64;
 
 pub(super) const FUNCTIONS: Functions = Functions { fit, saved: Saved::Together { write, layout, read } };
 
-/// A network that leads to one class.
+/// A map by a network that is asked for one class.
 #[derive(Clone, Debug)]
 pub struct NeuralMap {
-    /// The network, which is the same for every class.
+    /// The network, shared by all classes.
     pub network: Arc<Neural>,
-    /// Where it leads.
+    /// Position of the class that the map leads to.
     pub target: usize,
 }
 
@@ -138,7 +138,7 @@ pub struct Neural {
     weights: Weights,
 }
 
-/// The most probable classes, the first of equals first.
+/// The `count` most probable classes, the most probable first; equals keep their order.
 pub fn most_probable(probabilities: &[f32], count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
@@ -176,33 +176,33 @@ impl Neural {
         Ok(Self { network, distance, plan, parameters, weights })
     }
 
-    /// The mapper for arrays that `layout` describes.
+    /// The mapper with these parameters, in the order of [`Neural::layout`].
     pub fn new(models: &Models, distance: Distance, outputs: usize, plan: NeuralPlan, parameters: Parameters) -> Self {
         let network = Network::new(Sizes::of(models.generative.latent_dim(), models.task(), outputs), &plan);
         Self { weights: Weights::frozen(&parameters), distance, plan, network, parameters }
     }
 
-    /// The arrays of such a mapper.
+    /// Names and shapes of a mapper's parameters, for a predictor with this number of `outputs`.
     pub fn layout(models: &Models, outputs: usize, plan: &NeuralPlan) -> Arc<Layout> {
         Network::new(Sizes::of(models.generative.latent_dim(), models.task(), outputs), plan).layout
     }
 
-    /// How it was trained.
+    /// Settings that the mapper was trained with.
     pub fn plan(&self) -> &NeuralPlan {
         &self.plan
     }
 
-    /// Numbers that the predictor returns for a row.
+    /// Number of values that the predictor returns for a row.
     pub fn outputs(&self) -> usize {
         self.network.sizes.outputs
     }
 
-    /// Its arrays.
+    /// Parameters of the network.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// Refuses a cost that the network has not learned.
+    /// An error if the network has not learned to serve a cost: another distance, or anchored decoding.
     pub fn check(&self, price: &Price) -> Result<()> {
         let (learned, asked) = (self.distance.name(), price.metric.kind().name());
         if learned != asked {

@@ -10,7 +10,7 @@ pub(super) const FUNCTIONS: Functions = Functions {
     saved: Saved::Never,
 };
 
-/// z₀ itself.
+/// A map that keeps z₀ as it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Reconstruction;
 

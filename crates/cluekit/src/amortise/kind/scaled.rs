@@ -21,10 +21,10 @@ pub(super) const FUNCTIONS: Functions = Functions {
     },
 };
 
-/// A translation of any length.
+/// A map by one translation in several lengths, those of [`LENGTHS`].
 #[derive(Clone, Debug)]
 pub struct Scaled(
-    /// θ.
+    /// The translation θ of length 1.
     pub Vec<f32>,
 );
 

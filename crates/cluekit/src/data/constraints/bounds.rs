@@ -11,18 +11,18 @@ use crate::error::{Error, Result};
 /// The least and the greatest number of each encoded column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bounds {
-    /// The lower ends.
+    /// Lower end of each column.
     pub lower: Vec<f32>,
-    /// The upper ends, nowhere below the lower ones.
+    /// Upper end of each column, at least the lower one.
     pub upper: Vec<f32>,
 }
 
-/// Where a relation holds, in encoded columns: coefficients · x ≤ limit. The largest |coefficient| is 1.
+/// A linear relation on encoded columns: coefficients · x ≤ limit. The largest |coefficient| is 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Halfspace {
-    /// One a column.
+    /// Coefficient of each column.
     pub coefficients: Vec<f32>,
-    /// What the sum may not exceed.
+    /// Greatest value that coefficients · x may take.
     pub limit: f32,
 }
 
@@ -34,8 +34,8 @@ impl Bounds {
         self.upper[columns.clone()].copy_from_slice(&original[columns]);
     }
 
-    /// The same with every feature kept as it is in `original` but those at the positions in `free`, among which
-    /// those that [must change](Bounds::must_change) should be.
+    /// These bounds with every feature kept as it is in `original`, except those at the positions in `free`, which
+    /// should hold those that [must change](Bounds::must_change).
     pub fn frozen_except(mut self, schema: &Schema, original: &[f32], free: &[usize]) -> Self {
         for index in (0..schema.features.len()).filter(|index| !free.contains(index)) {
             self.pin(schema, original, index);

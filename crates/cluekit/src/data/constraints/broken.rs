@@ -5,7 +5,7 @@ use crate::data::encoding::position_in;
 use crate::data::{Feature, Schema, Value};
 
 impl Feature {
-    /// Whether two values of the feature differ, by more than f32 and back could make them.
+    /// Whether two values of the feature differ by more than the rounding of f32.
     pub fn differs(&self, one: &Value, other: &Value) -> bool {
         match (self.level(one), self.level(other)) {
             (Some(a), Some(b)) => (a - b).abs() > self.noise(a),

@@ -11,9 +11,9 @@ use std::str::FromStr;
 /// The values that a feature may take, both ends included, in the data's own unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Range {
-    /// The lower end; open if absent.
+    /// Least value that is allowed; none for no lower end.
     pub least: Option<f64>,
-    /// The upper end; open if absent.
+    /// Greatest value that is allowed; none for no upper end.
     pub greatest: Option<f64>,
 }
 

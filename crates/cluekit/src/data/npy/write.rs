@@ -8,7 +8,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 /// The header of an array, from its first byte on, fills a multiple of this.
 const ALIGNMENT: usize = 64;
 
-/// An array that is to be written.
+/// An array to be written as a NumPy file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewArray {
     name: String,
@@ -18,23 +18,23 @@ pub struct NewArray {
 }
 
 impl NewArray {
-    /// Numbers of one byte, whose type NumPy calls `element`: `|u1`, `|b1`.
+    /// An array of one-byte numbers, whose type NumPy calls `element`: `|u1`, `|b1`.
     pub fn bytes(name: &str, element: &'static str, shape: Vec<usize>, values: Vec<u8>) -> Self {
         Self { name: name.to_owned(), element, shape, values }
     }
 
-    /// A list of integers.
+    /// An array of 64-bit integers in one dimension.
     pub fn integers(name: &str, values: impl Iterator<Item = i64>) -> Self {
         let values: Vec<u8> = values.flat_map(i64::to_le_bytes).collect();
         Self::bytes(name, "<i8", vec![values.len() / size_of::<i64>()], values)
     }
 
-    /// Floats, the last dimension next to each other.
+    /// An array of 32-bit floats in row-major order.
     pub fn floats(name: &str, shape: Vec<usize>, values: impl Iterator<Item = f32>) -> Self {
         Self::bytes(name, "<f4", shape, values.flat_map(f32::to_le_bytes).collect())
     }
 
-    /// The bytes of its `.npy` file.
+    /// Bytes of the array as an `.npy` file.
     pub fn file(&self) -> Vec<u8> {
         [self.header(), self.values.clone()].concat()
     }
@@ -52,7 +52,7 @@ impl NewArray {
     }
 }
 
-/// The bytes of an `.npz` file with these arrays.
+/// Bytes of an `.npz` file with these arrays.
 pub fn archive(arrays: &[NewArray]) -> Result<Vec<u8>> {
     packed(arrays).map_err(|error| Error::data(format!("the arrays cannot be packed: {error}; write fewer at once")))
 }

@@ -17,7 +17,7 @@ const MAXIMUM: f64 = 255.0;
 pub struct Files([PathBuf; 4]);
 
 impl Files {
-    /// Finds them in the folder `directory`.
+    /// Finds the four files of MNIST in the folder `directory`.
     pub fn find(directory: &Path) -> Result<Self> {
         let parts = [("train-images", 3), ("train-labels", 1), ("t10k-images", 3), ("t10k-labels", 1)];
         let mut missing = Vec::new();
@@ -37,12 +37,12 @@ impl Files {
         Err(Error::missing(directory, problem).remedy(Remedy::fetch("mnist")).remedy(elsewhere))
     }
 
-    /// How many images there are to learn from and to test on.
+    /// Number of images to learn from, and number to test on.
     pub fn counts(&self) -> Result<[usize; 2]> {
         Ok([idx::count(&self.0[0], 3)?, idx::count(&self.0[2], 3)?])
     }
 
-    /// The first images of both parts, so many of each.
+    /// The first images of both parts, `counts` of them.
     pub fn load(&self, counts: [usize; 2]) -> Result<Dataset> {
         let first = |part: Part| self.read(part, &|_| (0..counts[part as usize]).collect());
         let ((train, train_sources), (test, test_sources)) = (first(Part::Train)?, first(Part::Test)?);
@@ -50,7 +50,7 @@ impl Files {
         Ok(Dataset { name: "mnist".into(), schema: schema(), train, test, sources, notes: vec![] })
     }
 
-    /// The images of one part that `chosen` names, in ascending order, among so many.
+    /// The images of one part at the positions that `chosen` returns for their number, in ascending order.
     pub fn read(&self, part: Part, chosen: &dyn Fn(usize) -> Vec<usize>) -> Result<(Samples, Vec<Source>)> {
         let (images, labels) = match part {
             Part::Train => (&self.0[0], &self.0[1]),
@@ -87,7 +87,7 @@ fn check_images(path: &Path, images: &Idx) -> Result<()> {
     Ok(())
 }
 
-/// What the pixels mean.
+/// Schema of MNIST: 28 × 28 grey pixels and ten digits.
 pub fn schema() -> Schema {
     let classes = (0..10).map(|digit| digit.to_string()).collect();
     Schema {

@@ -17,23 +17,23 @@ use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Which dataset, and how to read it. Saved in `run.toml`, so that a run finds its data again.
+/// A dataset and how to read it. A run saves it in `run.toml`, to find its data again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// `mnist`, `credit`, `moons`, `synbols-small`, `synbols-full`, a part of one as in `mnist:7000`, or the path of a `.csv`, `.parquet`, `.npy`, `.npz`
-    /// or `.h5py` file.
+    /// Name of the dataset, or path of a file: `mnist`, `credit`, `moons`, `synbols-small`, `synbols-full`, a part of one
+    /// as in `mnist:7000`, or a `.csv`, `.parquet`, `.npy`, `.npz` or `.h5py` file.
     pub name: String,
-    /// The column to predict in a table; the key of the labels in an `.npz`; the file of the labels beside an `.npy`; the
-    /// attribute to predict of symbols.
+    /// What to predict: the column of a table, the key of the labels in an `.npz`, the file of the labels beside an
+    /// `.npy`, or the attribute of symbols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Which of the splits that symbols come with.
+    /// Name of the split of symbols that come with several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
-    /// Share of the rows kept for testing where the dataset has no split of its own.
+    /// Share of the rows kept for testing, between 0 and 1, for a dataset without a split of its own.
     pub test_share: f64,
-    /// Seed of the split, and of datasets that are made.
+    /// Seed of the split, and of a dataset that is made.
     pub seed: Seed,
 }
 
@@ -134,12 +134,12 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
 pub enum Part {
     /// Rows to learn from.
     Train,
-    /// Rows that nothing is learned from.
+    /// Rows to test on.
     Test,
 }
 
-/// Some rows of one part of a dataset, with the files that they come from; nothing where a dataset can only be read as a
-/// whole. `chosen` names rows in ascending order among so many.
+/// Some rows of one part of a dataset, with the files that they come from; none for a dataset that can only be read as
+/// a whole. `chosen` is told the number of rows, and returns the positions of the wanted ones in ascending order.
 #[cfg_attr(not(feature = "files"), allow(unused_variables, reason = "only files can be read in parts"))]
 pub fn load_some(
     request: &Request,

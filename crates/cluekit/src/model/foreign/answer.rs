@@ -10,36 +10,36 @@ const LEAST_PROBABILITY: f64 = 1e-30;
 /// The probabilities of a row may miss 1 by so much: the rounding of half precision over many classes.
 const ROUNDING: f64 = 2e-3;
 
-/// What a predictor says of some rows, as plain numbers: sample after sample, within one row after row.
+/// Answer of a predictor for some rows in plain numbers: sample after sample, and row after row within a sample.
 ///
 /// A cotangent has the same form, with ∂L/∂value in the place of each value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// p(y | x, θ_s).
+    /// Probabilities p(y | x, θ_s).
     Probabilities {
-        /// `[samples, rows, classes]`.
+        /// The probabilities, `[samples, rows, classes]`.
         values: Vec<f32>,
-        /// S.
+        /// Number S of posterior samples.
         samples: usize,
-        /// How many classes there are.
+        /// Number of classes.
         classes: usize,
     },
-    /// log p(y | x, θ_s); −∞ is allowed.
+    /// Logarithms log p(y | x, θ_s); −∞ is allowed.
     LogProbabilities {
-        /// `[samples, rows, classes]`.
+        /// The logarithms, `[samples, rows, classes]`.
         values: Vec<f32>,
-        /// S.
+        /// Number S of posterior samples.
         samples: usize,
-        /// How many classes there are.
+        /// Number of classes.
         classes: usize,
     },
     /// Normal distributions of the scaled target.
     Gaussian {
-        /// E[y | x, θ_s]: `[samples, rows]`.
+        /// Means E[y | x, θ_s], `[samples, rows]`.
         mean: Vec<f32>,
-        /// Var[y | x, θ_s]: `[samples, rows]`.
+        /// Variances Var[y | x, θ_s], `[samples, rows]`.
         variance: Vec<f32>,
-        /// S.
+        /// Number S of posterior samples.
         samples: usize,
     },
 }

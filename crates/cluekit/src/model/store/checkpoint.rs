@@ -26,14 +26,14 @@ pub struct Snapshot {
 }
 
 impl Checkpoint {
-    /// Snapshots in `folder`, which is created.
+    /// The checkpoint in `folder`, which is created.
     pub fn in_folder(folder: &Path) -> Result<Self> {
         create_folder(folder)?;
         remove_leftovers(folder);
         Ok(Self { folder: Some(folder.to_owned()) })
     }
 
-    /// Keeps nothing: for what is trained in minutes.
+    /// A checkpoint that keeps nothing, for what is trained in minutes.
     pub fn none() -> Self {
         Self { folder: None }
     }
@@ -68,13 +68,13 @@ impl Checkpoint {
 }
 
 impl Snapshot {
-    /// With an array.
+    /// This snapshot with one more array.
     pub fn array(mut self, name: &str, values: &[f32]) -> Self {
         self.arrays.insert(name.into(), values.to_vec());
         self
     }
 
-    /// With a number.
+    /// This snapshot with one more number.
     pub fn number(mut self, name: &str, value: f64) -> Self {
         self.numbers.insert(name.into(), value);
         self

@@ -23,7 +23,7 @@ impl MapperFolder {
         Self { folder }
     }
 
-    /// Refuses a name that is no file name everywhere.
+    /// An error if `name` would not be a file name on every system.
     pub fn check_name(name: &str) -> Result<()> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         match !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(allowed) {
@@ -35,7 +35,7 @@ impl MapperFolder {
         }
     }
 
-    /// Replaces the mapper called `name`.
+    /// Writes the mapper called `name`, replacing an earlier one.
     pub fn write(&self, name: &str, parameters: &Parameters, note: &str) -> Result<()> {
         Self::check_name(name)?;
         create_folder(&self.folder)?;
@@ -58,7 +58,7 @@ impl MapperFolder {
         }
     }
 
-    /// Where the mapper called `name` lies.
+    /// Path of the mapper called `name`.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.safetensors"))
     }

@@ -48,27 +48,27 @@ const RESULTS: [&str; 9] = [
     "demo.svg",
 ];
 
-/// What `run.toml` says.
+/// The contents of `run.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunRecord {
     /// Version of the folder's layout.
     pub format: u32,
-    /// The versions that made the run.
+    /// Versions of the software that made the run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
-    /// Where all randomness of training came from.
+    /// Seed of all randomness in training.
     #[serde(default)]
     pub seed: Seed,
-    /// Which data, and how it was read and split.
+    /// The dataset, and how it was read and split.
     pub dataset: Request,
-    /// The files that the data was read from.
+    /// Files that the data were read from, with their hashes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
-    /// Every setting that was used; absent in a run whose weights were made elsewhere.
+    /// Every setting of training; none for a run whose weights were made elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
-    /// SHA-256 of the folder's files; a file without an entry is not checked.
+    /// SHA-256 of the folder's files, by name; a file without an entry is not checked.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub hashes: BTreeMap<String, String>,
 }
@@ -89,7 +89,7 @@ impl RunRecord {
     }
 }
 
-/// A run folder.
+/// The folder of a run: settings, models, mappers and results.
 #[derive(Clone, Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -101,28 +101,27 @@ impl RunFolder {
         Self { path: path.into() }
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A file in it.
+    /// Path of the file called `name` in the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Whether it holds a run, finished or not.
+    /// Whether the folder holds a run, finished or not.
     pub fn exists(&self) -> bool {
         self.file("run.toml").exists()
     }
 
-    /// The first thing found in it that a run would replace.
+    /// Name of the first thing in the folder that a new run would replace; none if there is nothing.
     pub fn occupied_by(&self) -> Option<&'static str> {
         RESULTS.into_iter().chain(HASHED).find(|name| self.file(name).exists())
     }
 
-    /// What keeps a run that was begun as `self.record()` from being continued as `now`, if anything does: its end
-    /// would belong to neither.
+    /// The difference that keeps a run begun as `self.record()` from being continued as `now`; none if there is none.
     pub fn differs_from(&self, now: &RunRecord, schema: &Schema) -> Result<Option<String>> {
         for name in HASHED {
             if self.file(name).exists() {
@@ -189,7 +188,7 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Where training keeps what a resumed run needs.
+    /// The place where training keeps what a resumed run needs.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
         Checkpoint::in_folder(&self.file("checkpoint"))
     }
@@ -204,17 +203,17 @@ impl RunFolder {
         write_weights(&self.file("predictor.safetensors"), parameters)
     }
 
-    /// Whether the generative model is trained.
+    /// Whether the folder holds the weights of the generative model.
     pub fn has_generative(&self) -> bool {
         self.file("generative.safetensors").exists()
     }
 
-    /// Whether a generative model belongs to the run, be its file there or lost.
+    /// Whether a generative model belongs to the run, even if its file is lost.
     pub fn expects_generative(&self) -> Result<bool> {
         Ok(self.has_generative() || self.record()?.hashes.contains_key("generative.safetensors"))
     }
 
-    /// Whether the predictor is trained.
+    /// Whether the folder holds the weights of the predictor.
     pub fn has_predictor(&self) -> bool {
         self.file("predictor.safetensors").exists()
     }
@@ -224,7 +223,7 @@ impl RunFolder {
         write_whole(&self.file("run.toml"), text.as_bytes())
     }
 
-    /// What `run.toml` says.
+    /// Reads `run.toml`.
     pub fn record(&self) -> Result<RunRecord> {
         let path = self.file("run.toml");
         if !self.path.exists() {
@@ -249,7 +248,7 @@ impl RunFolder {
         }
     }
 
-    /// What `schema.toml` says.
+    /// Reads `schema.toml`, and checks its hash.
     pub fn schema(&self) -> Result<Schema> {
         self.check_hash(SCHEMA)?;
         self.read_schema()
@@ -259,7 +258,7 @@ impl RunFolder {
         Schema::from_toml(&self.text(SCHEMA)?, &self.file(SCHEMA))
     }
 
-    /// The trained predictor.
+    /// Reads the trained predictor.
     pub fn predictor(&self, schema: &Schema) -> Result<Stacked> {
         self.check_hash("predictor.safetensors")?;
         let arrays = Arrays::read(&self.file("predictor.safetensors"))?;
@@ -269,7 +268,7 @@ impl RunFolder {
         Stacked::new(&parameters, &network).map_err(|problem| Error::file(path, problem.to_string()))
     }
 
-    /// The trained generative model.
+    /// Reads the trained generative model.
     pub fn generative(&self, schema: &Schema) -> Result<Vae> {
         self.check_hash("generative.safetensors")?;
         let arrays = Arrays::read(&self.file("generative.safetensors"))?;
@@ -282,18 +281,18 @@ impl RunFolder {
         Ok(Vae::new(network, &parameters))
     }
 
-    /// The hashes of the files that both models lie in.
+    /// SHA-256 of the files of both models, by file name.
     pub fn model_hashes(&self) -> Result<BTreeMap<String, String>> {
         let models = HASHED.into_iter().filter(|name| *name != SCHEMA);
         models.map(|name| Ok((name.to_owned(), self.hash(name)?))).collect()
     }
 
-    /// Keeps what the run's predictor says, under a key that tells of which rows.
+    /// Keeps predictions of the run's predictor, under a key that names their rows.
     pub fn write_predictions(&self, predictions: &Parameters, key: &str) -> Result<()> {
         write_weights_with_note(&self.file(PREDICTIONS), predictions, Some(&self.whole_key(key)?))
     }
 
-    /// Takes the predictor of another run, with what it is known to say of the training rows.
+    /// Takes over the predictor of another run, with its kept predictions of the training rows.
     pub fn take_predictor(&self, from: &Self) -> Result<()> {
         let take = |name: &str| {
             let path = from.file(name);
@@ -310,7 +309,7 @@ impl RunFolder {
         Ok(format!("{} {} {key}", self.hash("predictor.safetensors")?, self.hash(SCHEMA)?))
     }
 
-    /// What was kept under this key, if it is there and whole.
+    /// The predictions kept under `key`; none if they are absent or damaged.
     pub fn predictions(&self, layout: Layout, key: &str) -> Option<Parameters> {
         let key = self.whole_key(key).ok()?;
         let arrays = Arrays::read(&self.file(PREDICTIONS)).ok().filter(|arrays| arrays.note() == Some(&key))?;

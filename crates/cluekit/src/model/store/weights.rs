@@ -75,17 +75,17 @@ impl Arrays {
         Ok(Self { path: path.to_owned(), arrays, note })
     }
 
-    /// The file they came from.
+    /// Path of the file that the arrays came from.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The text that lies beside them.
+    /// Text that lies beside the arrays; none if there is none.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// How many layers are numbered behind `prefix`: one more than the largest number, even where one is missing.
+    /// Number of layers numbered behind `prefix`: one more than the largest number, even where one is missing.
     pub fn count(&self, prefix: &str) -> usize {
         let number = |name: &String| name.strip_prefix(prefix)?.split('.').next()?.parse::<usize>().ok();
         self.arrays
@@ -95,7 +95,7 @@ impl Arrays {
             .map_or(0, |largest| largest.saturating_add(1).min(self.arrays.len()))
     }
 
-    /// The same for what each of so many groups has: no more than the file has arrays for.
+    /// Like [`Arrays::count`], for layers of each of `groups` groups: at most the number that the file has arrays for.
     pub fn count_within(&self, prefix: &str, groups: usize) -> usize {
         self.count(prefix).min(self.arrays.len() / groups.max(1))
     }

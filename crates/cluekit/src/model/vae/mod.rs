@@ -72,9 +72,9 @@ enum Body {
 
 /// The latent code of some rows: a normal distribution for each, `[rows, latent]`.
 pub struct Code {
-    /// μ.
+    /// Mean μ of the code.
     pub mean: Tensor<2>,
-    /// log σ².
+    /// Logarithm log σ² of the code's variance.
     pub log_variance: Tensor<2>,
 }
 

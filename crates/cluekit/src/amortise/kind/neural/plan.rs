@@ -11,32 +11,32 @@ use serde::{Deserialize, Serialize};
 pub struct NeuralPlan {
     /// Width of the hidden layers.
     pub width: usize,
-    /// Residual blocks.
+    /// Number of residual blocks.
     pub depth: usize,
-    /// How often the network corrects its code, each time seeing the slope of the distance there.
+    /// Number of times that the network corrects its code, each time with the slope of the distance there.
     pub rounds: usize,
-    /// Posterior samples that are drawn for each step.
+    /// Number of posterior samples drawn for each step.
     pub samples: usize,
-    /// Mixtures that are made; those the model is certain about are left out.
+    /// Number of mixtures of training rows to make; those that the model is certain about are left out.
     pub mixtures: usize,
-    /// How much of the way from one row to the other a mixture lies at the least; at the most it is a half.
+    /// Least share of the way from one row to the other at which a mixture lies; the greatest is a half.
     pub mixing: f32,
-    /// What a mixture gets of what its nearer parent's reconstruction leaves out: from all of it to this many times as
-    /// much, since rows that the generative model has not seen lose more than training rows.
+    /// Largest factor on what a mixture gets back of the details that its nearer parent's reconstruction loses; the
+    /// least is 1. Rows that the generative model has not seen lose more than training rows.
     pub left_out: f32,
-    /// The most uncertain share of the training rows; these and mixtures as uncertain as they are learned from.
+    /// Share of the training rows, the most uncertain ones, to learn from; mixtures as uncertain as these join them.
     pub uncertain_share: f64,
-    /// How often an uncertain training row is seen for each time that a mixture is.
+    /// How often an uncertain training row is seen for each time that a mixture is seen.
     pub repeats: usize,
-    /// How much of what is learned from are training rows of any uncertainty: they show how codes come close to inputs.
+    /// Share of rows of any uncertainty among those learned from; they show how codes come close to inputs.
     pub others_share: f64,
-    /// w, the weight of the target class.
+    /// Weight w of the target class.
     pub target_weight: f32,
-    /// The λ_x around which those of training are drawn.
+    /// Middle of the λ_x that training draws.
     pub lambda_x: f32,
-    /// They lie between λ_x divided by this and λ_x times this.
+    /// Factor of the λ_x that training draws: from `lambda_x` divided by this to `lambda_x` times this.
     pub lambda_span: f32,
-    /// How it is trained.
+    /// Settings of the network's training.
     pub fit: TrainingPlan,
 }
 
@@ -62,7 +62,7 @@ impl Default for NeuralPlan {
 }
 
 impl NeuralPlan {
-    /// Refuses settings that cannot be used.
+    /// An error if a setting cannot be used.
     pub fn validate(&self) -> Result<()> {
         self.fit.validate("neural.fit")?;
         let check = |key: &str, ok: bool, problem: String| match ok {
@@ -117,7 +117,7 @@ impl NeuralPlan {
         ((lambda_x / self.lambda_x).ln() / self.lambda_span.ln()).clamp(-1.0, 1.0)
     }
 
-    /// The λ_x that it can be asked for.
+    /// Least and greatest λ_x of training; a λ_x beyond them is served like the nearer of the two.
     pub fn range(&self) -> [f32; 2] {
         [self.lambda_x / self.lambda_span, self.lambda_x * self.lambda_span]
     }
