@@ -525,7 +525,7 @@ fn what_cannot_be_done_ends_in_one_clear_line() {
         ("fit", &["--mapper", "neural", "--lambda-theta", "1"], 2, "leave these settings out"),
         ("fit", &["--neural", "/dev/null"], 2, "setting `neural`: is for the mapper `neural`"),
         ("fit", &["--mapper", "neural", "--neural", "absent.toml"], 1, "cannot read absent.toml"),
-        ("fit", &["--clues-lambda-x", "0"], 2, "setting `clues_lambda_x`: is for learning from `clues`"),
+        ("fit", &["--clues-lambda-x", "0"], 2, "setting `clues-lambda-x`: is for learning from `clues`"),
         ("apply", &[], 1, "glam.safetensors: is not there (none is); fit one with `clue glam fit`"),
         ("apply", &["--method", "glum"], 1, "glum.safetensors: is not there"),
         ("apply", &["--classes", "0"], 2, "setting `classes`: is 0; try at least the most probable one"),

@@ -146,7 +146,10 @@ fn only_data_and_the_store_open_files() {
 fn the_version_of_the_backend_is_the_one_that_is_pinned() {
     let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml")).unwrap();
     let (name, version) = cluekit::tensor::BACKEND;
-    assert!(manifest.contains(&format!("{name} = {{ version = \"={version}\"")), "{name} {version}");
+    let pinned = format!("= {{ version = \"={version}\"");
+    let parts: Vec<&str> = manifest.lines().filter(|line| line.starts_with(&format!("{name}-"))).collect();
+    assert_eq!(parts.len(), 3, "{parts:?}");
+    assert!(parts.iter().all(|line| line.contains(&pinned)), "{name} {version}: {parts:?}");
 }
 
 #[test]

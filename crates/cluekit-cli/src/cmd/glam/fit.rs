@@ -5,7 +5,7 @@ use crate::cmd::run::RunArgs;
 use crate::config::{self, lay_over, one_of};
 use crate::print::print;
 use crate::progress::Bar;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::amortise::MapperKind;
 use cluekit::explainer::{ExampleSource, FitSettings, is_taken};
@@ -79,7 +79,10 @@ fn learned() -> impl Iterator<Item = &'static str> {
 /// Runs `clue glam fit`.
 pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
     let settings = args.settings()?;
-    let (groups, plan) = (settings.groups(), settings.plan()?);
+    let file = args.neural.as_ref().or(args.config.as_ref());
+    let named = |file: &PathBuf| format!("with the settings of {}", file.display());
+    let plan = settings.plan().with_context(|| file.map_or("with these options".into(), named))?;
+    let groups = settings.groups();
     let name = args.name.clone().unwrap_or_else(|| plan.kind.name().into());
     MapperFolder::check_name(&name)?;
     if is_taken(&name) {
