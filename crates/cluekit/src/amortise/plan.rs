@@ -72,7 +72,7 @@ impl MapperPlan {
     /// use cluekit::amortise::{LearnFrom, MapperKind, MapperPlan};
     ///
     /// let plan = MapperPlan::new(MapperKind::Glam, LearnFrom::Clues(0.03)); // GLAM 3
-    /// let text = "method = \"glam\"\nlearn_from = { clues = 0.03 }";
+    /// let text = "mapper = \"glam\"\nlearn_from = { clues = 0.03 }";
     /// assert_eq!(toml::from_str::<MapperPlan>(text).expect("known keys"), plan);
     /// plan.validate()?;
     /// # Ok::<(), cluekit::Error>(())
