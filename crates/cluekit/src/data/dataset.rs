@@ -3,6 +3,9 @@
 use super::Schema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 /// A dataset that is ready for a model.
 ///
@@ -142,10 +145,26 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
+/// SHA-256 of a file, in lower-case hexadecimal.
+pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hexadecimal(&hash.finalize())),
+            count => hash.update(&buffer[..count]),
+        }
+    }
+}
+
 /// Bytes in lower-case hexadecimal.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+/// Which of so many rows are wanted, in ascending order; told one by one, since a wrong file can declare any number.
+pub type Chosen<'a> = &'a dyn Fn(usize) -> Box<dyn Iterator<Item = usize>>;
 
 /// At most `most` of `count` rows, evenly spread over all: every so-many-th, from the first.
 pub(crate) fn spread_evenly(count: usize, most: usize) -> impl Iterator<Item = usize> {

@@ -5,9 +5,8 @@
 
 use super::DataDir;
 use super::catalogue::{Entry, RemoteFile};
-use super::dataset::hexadecimal;
+use super::dataset::sha256_of;
 use crate::error::{Error, Remedy, Result};
-use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -310,16 +309,4 @@ fn check_format(file: &RemoteFile, path: &Path) -> io::Result<std::result::Resul
     let mut start = Vec::new();
     File::open(path)?.take(signature.len() as u64).read_to_end(&mut start)?;
     Ok(if start == signature { Ok(()) } else { Err(format!("served something that is not a .{extension} file")) })
-}
-
-fn sha256_of(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hexadecimal(&hash.finalize())),
-            count => hash.update(&buffer[..count]),
-        }
-    }
 }

@@ -4,7 +4,7 @@
 //! last dimension fastest. Files may be gzipped, whatever they are called.
 
 use super::Source;
-use super::dataset::hexadecimal;
+use super::dataset::{Chosen, hexadecimal};
 use crate::error::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
@@ -17,13 +17,11 @@ const MOST_BYTES: u64 = 1 << 31;
 /// Bytes that are read at once.
 const BLOCK: usize = 1 << 16;
 
-/// Items of an IDX file: its entries along the first dimension.
+/// An IDX file that was read to its end.
 #[derive(Debug)]
 pub(crate) struct Idx {
     /// Size of each dimension of the whole file, first dimension slowest.
     pub shape: Vec<usize>,
-    /// One byte a value: the chosen items, one after the other.
-    pub bytes: Vec<u8>,
     /// The file it came from, hashed as it is stored.
     pub source: Source,
 }
@@ -36,17 +34,19 @@ pub(crate) fn magic(dimensions: u8) -> u32 {
 /// How many items the IDX file `path` declares.
 pub(crate) fn count(path: &Path, dimensions: u8) -> Result<usize> {
     let mut stored = open(path)?;
-    Ok(parse_header(path, &mut unpacked(path, &mut stored)?, dimensions)?[0])
+    let shape = parse_header(path, &mut unpacked(path, &mut stored)?, dimensions)?;
+    declared_bytes(path, &shape)?;
+    Ok(shape[0])
 }
 
-/// Reads the IDX file `path`, which must hold unsigned bytes in `dimensions` dimensions, and keeps the items that
-/// `chosen` names, in ascending order, among so many.
-pub(crate) fn read(path: &Path, dimensions: u8, chosen: &dyn Fn(usize) -> Vec<usize>) -> Result<Idx> {
+/// Reads the IDX file `path`, which must hold unsigned bytes in `dimensions` dimensions. Of its items, the entries along
+/// the first dimension, `keep` sees those that `chosen` names, in ascending order, among so many.
+pub(crate) fn read(path: &Path, dimensions: u8, chosen: Chosen, keep: &mut dyn FnMut(&[u8])) -> Result<Idx> {
     let mut stored = open(path)?;
-    let (shape, bytes) = parse(path, &mut unpacked(path, &mut stored)?, dimensions, chosen)?;
+    let shape = parse(path, &mut unpacked(path, &mut stored)?, dimensions, chosen, keep)?;
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let sha256 = stored.finish().map_err(Error::reading(path))?;
-    Ok(Idx { shape, bytes, source: Source { file, sha256 } })
+    Ok(Idx { shape, source: Source { file, sha256 } })
 }
 
 fn open(path: &Path) -> Result<Hashed<BufReader<File>>> {
@@ -117,13 +117,14 @@ fn parse(
     path: &Path,
     contents: &mut dyn Read,
     dimensions: u8,
-    chosen: &dyn Fn(usize) -> Vec<usize>,
-) -> Result<(Vec<usize>, Vec<u8>)> {
+    chosen: Chosen,
+    keep: &mut dyn FnMut(&[u8]),
+) -> Result<Vec<usize>> {
     let shape = parse_header(path, contents, dimensions)?;
     let expected = declared_bytes(path, &shape)?;
     let item = shape[1..].iter().product::<usize>().max(1);
     let block = (BLOCK / item).max(1) * item;
-    let (mut kept, mut found, mut chosen) = (Vec::new(), 0, chosen(shape[0]).into_iter().peekable());
+    let (mut found, mut chosen) = (0, chosen(shape[0]).peekable());
     loop {
         // One byte more than there should be, to notice what does not belong.
         let limit = (expected + 1 - found).min(block as u64);
@@ -131,13 +132,13 @@ fn parse(
         let first = found as usize / item;
         for (place, bytes) in bytes.chunks_exact(item).enumerate() {
             if chosen.next_if_eq(&(first + place)).is_some() {
-                kept.extend_from_slice(bytes);
+                keep(bytes);
             }
         }
         found += bytes.len() as u64;
         if (bytes.len() as u64) < limit || found > expected {
             check_length(path, &shape, expected, found)?;
-            return Ok((shape, kept));
+            return Ok(shape);
         }
     }
 }
@@ -208,10 +209,17 @@ pub(crate) mod tests {
         encoder.finish().unwrap()
     }
 
-    fn read_bytes(contents: &[u8], dimensions: u8) -> Result<Idx> {
+    /// The chosen items of a file, and what is known of it.
+    fn kept(path: &Path, dimensions: u8, chosen: Chosen) -> Result<(Vec<u8>, Idx)> {
+        let mut kept = Vec::new();
+        let idx = read(path, dimensions, chosen, &mut |bytes| kept.extend_from_slice(bytes))?;
+        Ok((kept, idx))
+    }
+
+    fn read_bytes(contents: &[u8], dimensions: u8) -> Result<(Vec<u8>, Idx)> {
         let mut file = tempfile::Builder::new().prefix("labels").tempfile().unwrap();
         file.write_all(contents).unwrap();
-        read(file.path(), dimensions, &|count| (0..count).collect())
+        kept(file.path(), dimensions, &|count| Box::new(0..count))
     }
 
     fn complaint(contents: &[u8], dimensions: u8) -> String {
@@ -222,9 +230,9 @@ pub(crate) mod tests {
     fn plain_and_gzipped_files_hold_the_same() {
         let plain = encode(&[2, 1, 3], &[1, 2, 3, 4, 5, 6]);
         for stored in [plain.clone(), gzip(&plain)] {
-            let idx = read_bytes(&stored, 3).unwrap();
+            let (bytes, idx) = read_bytes(&stored, 3).unwrap();
             assert_eq!(idx.shape, [2, 1, 3]);
-            assert_eq!(idx.bytes, [1, 2, 3, 4, 5, 6]);
+            assert_eq!(bytes, [1, 2, 3, 4, 5, 6]);
             assert_eq!(idx.source.sha256, sha256_hex(&stored));
         }
     }
@@ -239,11 +247,11 @@ pub(crate) mod tests {
         file.write_all(&stored).unwrap();
         assert_eq!(count(file.path(), 2).unwrap(), items as usize);
         let numbers = [0, 1, BLOCK / 3 - 1, BLOCK / 3, BLOCK / 3 + 1, items as usize - 1];
-        let some = read(file.path(), 2, &|_| numbers.to_vec()).unwrap();
+        let (some, idx) = kept(file.path(), 2, &|_| Box::new(numbers.into_iter())).unwrap();
         let expected: Vec<u8> = numbers.iter().flat_map(|&item| bytes[3 * item..3 * item + 3].to_vec()).collect();
-        assert_eq!(some.bytes, expected);
-        assert_eq!(some.source.sha256, sha256_hex(&stored));
-        assert!(read(file.path(), 2, &|_| vec![]).unwrap().bytes.is_empty());
+        assert_eq!(some, expected);
+        assert_eq!(idx.source.sha256, sha256_hex(&stored));
+        assert!(kept(file.path(), 2, &|_| Box::new(std::iter::empty())).unwrap().0.is_empty());
     }
 
     #[test]

@@ -28,8 +28,8 @@ mod split;
 mod tokens;
 
 pub use constraints::{Bounds, Constraints, Halfspace, Range, Relation};
-pub(crate) use dataset::spread_evenly;
-pub use dataset::{Dataset, Samples, Source, Targets, sha256_hex};
+pub use dataset::{Chosen, Dataset, Samples, Source, Targets, sha256_hex};
+pub(crate) use dataset::{sha256_of, spread_evenly};
 pub use directory::DataDir;
 pub use encoding::{Column, ColumnKind, Value};
 #[cfg(feature = "files")]

@@ -85,7 +85,7 @@ struct Known {
     rows: OnceLock<Rows>,
     /// Parts of the same that were read without the others.
     test: OnceLock<Arc<Samples>>,
-    spread: OnceLock<rows::Spread>,
+    spread: Mutex<Option<rows::Spread>>,
     predictions: [OnceLock<Arc<Vec<Prediction>>>; 3],
     some: OnceLock<Vec<Prediction>>,
     metrics: Mutex<BTreeMap<&'static str, Metric>>,
@@ -359,8 +359,9 @@ impl Explainer {
         if let Some(plausible) = known.get(&seed.0) {
             return Ok(plausible.clone());
         }
-        let Samples { x, width, .. } = &self.spread_rows(PLAUSIBLE_ROWS)?;
-        let plausible = Plausible::among(&self.models()?, x, *width, seed)?;
+        let rows = self.spread_rows(PLAUSIBLE_ROWS)?;
+        let plausible = Plausible::among(&self.models()?, &rows.x, rows.width, seed)?;
+        self.release_spread_rows();
         known.insert(seed.0, plausible.clone());
         Ok(plausible)
     }

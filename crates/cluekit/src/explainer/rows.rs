@@ -1,8 +1,8 @@
 //! The rows that a model was made from: their splits, and what the predictor says of those to learn from.
 
-use super::{Explainer, OpenedRun};
+use super::{Explainer, OpenedRun, held};
 use crate::amortise::Encoded;
-use crate::data::{self, DataDir, Dataset, Part, Samples, Targets, spread_evenly};
+use crate::data::{self, Chosen, DataDir, Dataset, Part, Samples, Targets, spread_evenly};
 use crate::error::{Error, Remedy, Result};
 use crate::model::parameters::{Layout, Parameters};
 use crate::model::pipeline::validation_split;
@@ -67,7 +67,7 @@ pub(super) struct Spread {
     count: usize,
     /// Which of them these are.
     numbers: Vec<usize>,
-    samples: Samples,
+    samples: Arc<Samples>,
 }
 
 impl Spread {
@@ -77,9 +77,10 @@ impl Spread {
         each.into_iter().flatten().collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    fn select(&self, most: usize) -> Samples {
+    fn select(&self, most: usize) -> Arc<Samples> {
         let place = |row: usize| self.numbers.binary_search(&row).expect("they were read for this number of rows");
-        self.samples.select(&spread_evenly(self.count, most).map(place).collect::<Vec<_>>())
+        let places: Vec<usize> = spread_evenly(self.count, most).map(place).collect();
+        if places.len() == self.samples.len() { self.samples.clone() } else { Arc::new(self.samples.select(&places)) }
     }
 }
 
@@ -150,36 +151,44 @@ impl Explainer {
         if let Some(test) = self.known.rows.get().map(|rows| &rows.test).or(self.known.test.get()) {
             return Ok(test.clone());
         }
-        match self.read_some(Part::Test, &|count| (0..count).collect())? {
+        match self.read_some(Part::Test, &|count| Box::new(0..count))? {
             Some(test) => Ok(self.known.test.get_or_init(|| Arc::new(test)).clone()),
             None => Ok(self.rows()?.test.clone()),
         }
     }
 
     /// At most `most` training rows, evenly spread over all, without the others where they can be read alone.
-    pub(super) fn spread_rows(&self, most: usize) -> Result<Samples> {
-        if self.known.rows.get().is_none() && self.known.spread.get().is_none() {
+    pub(super) fn spread_rows(&self, most: usize) -> Result<Arc<Samples>> {
+        let mut spread = held(&self.known.spread);
+        if self.known.rows.get().is_none() && spread.is_none() {
             let all = Cell::new(0);
-            let chosen = |count| {
+            let chosen = |count| -> Box<dyn Iterator<Item = usize>> {
                 all.set(count);
-                Spread::numbers(count)
+                Box::new(Spread::numbers(count).into_iter())
             };
             if let Some(samples) = self.read_some(Part::Train, &chosen)? {
-                let count = all.get();
-                let _ = self.known.spread.set(Spread { count, numbers: Spread::numbers(count), samples });
+                let (count, samples) = (all.get(), Arc::new(samples));
+                *spread = Some(Spread { count, numbers: Spread::numbers(count), samples });
             }
         }
-        match (self.known.rows.get(), self.known.spread.get()) {
+        match (self.known.rows.get(), &*spread) {
             (None, Some(spread)) => Ok(spread.select(most)),
             _ => {
                 let train = &self.rows()?.train;
-                Ok(train.select(&spread_evenly(train.len(), most).collect::<Vec<_>>()))
+                Ok(Arc::new(train.select(&spread_evenly(train.len(), most).collect::<Vec<_>>())))
             }
         }
     }
 
+    /// Lets go of rows that were read for the threshold and the plausibility, once both are known.
+    pub(super) fn release_spread_rows(&self) {
+        if self.known.some.get().is_some() {
+            *held(&self.known.spread) = None;
+        }
+    }
+
     /// Some rows of a part, checked as all are; nothing where they cannot be read without the others.
-    fn read_some(&self, part: Part, chosen: &dyn Fn(usize) -> Vec<usize>) -> Result<Option<Samples>> {
+    fn read_some(&self, part: Part, chosen: Chosen) -> Result<Option<Samples>> {
         let (Source::Run(directory), Some(run)) = (&self.source, &self.run) else { return Ok(None) };
         let read = data::load_some(&run.record.dataset, self.schema(), directory, part, chosen)?;
         let Some((samples, now)) = read else { return Ok(None) };

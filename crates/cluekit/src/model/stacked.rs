@@ -7,8 +7,9 @@
 
 use super::mlp::{Head, Mlp, VARIANCE_FLOOR, dropout_mask};
 use super::network::Network;
-use super::parameters::{Layout, Parameters, Weights};
+use super::parameters::{Entry, Layout, Parameters, Weights};
 use super::resnet::ResNet;
+use super::store::weights::Arrays;
 use super::training::Trainable;
 use super::{Predictive, Predictor};
 use crate::error::{Error, Result};
@@ -34,7 +35,7 @@ enum Body {
 }
 
 impl Stacked {
-    /// The networks for stacked arrays, as they lie in `predictor.safetensors`.
+    /// The networks for stacked parameters.
     pub fn new(parameters: &Parameters, network: &Network) -> Result<Self> {
         let samples = parameters.layout().entries().first().and_then(|entry| entry.shape.first()).copied();
         let expected = stacked_layout(network.layout(), samples.unwrap_or(1));
@@ -43,9 +44,25 @@ impl Stacked {
         if let Some((name, shape)) = expected.iter().find(|array| !got.contains(array)) {
             return Err(Error::data(format!("the stacked parameters have no array `{name}` of shape {shape:?}")));
         }
+        let array = |entry: &Entry| Ok(parameters.values[entry.range()].to_vec());
         match network {
-            Network::Mlp(network) => Self::of_perceptrons(parameters, network.head()),
+            Network::Mlp(network) => Self::of_perceptrons(parameters.layout(), network.head(), &array),
             Network::ResNet(network) => Self::of_residual_networks(parameters, network),
+        }
+    }
+
+    /// The networks of `predictor.safetensors`, array by array, so that they lie in memory once.
+    pub(crate) fn read(arrays: &Arrays, network: &Network, samples: usize) -> Result<Self> {
+        let layout = Arc::new(stacked_layout(network.layout(), samples));
+        match network {
+            Network::Mlp(network) => {
+                arrays.check(&layout)?;
+                Self::of_perceptrons(&layout, network.head(), &|entry| arrays.numbers(&entry.name))
+            }
+            Network::ResNet(_) => {
+                let named = |problem: Error| Error::file(arrays.path(), problem.to_string());
+                Self::new(&arrays.clone().matching(layout)?, network).map_err(named)
+            }
         }
     }
 
@@ -66,16 +83,14 @@ impl Stacked {
         })
     }
 
-    fn of_perceptrons(parameters: &Parameters, head: Head) -> Result<Self> {
-        let entries = parameters.layout().entries();
-        let array = |i: usize| &parameters.values[entries[i].range()];
+    fn of_perceptrons(layout: &Layout, head: Head, array: &dyn Fn(&Entry) -> Result<Vec<f32>>) -> Result<Self> {
         let mut layers = Vec::new();
-        for i in (0..entries.len()).step_by(2) {
-            let [samples, outputs, inputs] = entries[i].shape[..] else {
-                return Err(Error::data(format!("{} needs the shape [S, out, in]", entries[i].name)));
+        for pair in layout.entries().chunks_exact(2) {
+            let [samples, outputs, inputs] = pair[0].shape[..] else {
+                return Err(Error::data(format!("{} needs the shape [S, out, in]", pair[0].name)));
             };
-            let weight = tensor(array(i).to_vec(), [samples, outputs, inputs]).swap_dims(1, 2);
-            layers.push((weight, tensor(array(i + 1).to_vec(), [samples, 1, outputs])));
+            let weight = tensor(array(&pair[0])?, [samples, outputs, inputs]).swap_dims(1, 2);
+            layers.push((weight, tensor(array(&pair[1])?, [samples, 1, outputs])));
         }
         let [samples, inputs, _] = layers.first().ok_or_else(|| Error::data("a predictor needs a layer"))?.0.dims();
         Ok(Self { head, samples, inputs, body: Body::Perceptrons(layers) })

@@ -12,6 +12,7 @@ use crate::explanation::{Clue, Plausibility};
 use crate::parallel::over_shards;
 use crate::seed::Seed;
 use crate::tensor::{tensor, values};
+use std::borrow::Cow;
 
 /// Training rows to compare with at the most, evenly spread over the data.
 pub(crate) const MOST_ROWS: usize = 4096;
@@ -32,7 +33,10 @@ impl Plausible {
     /// Measures what is usual among encoded training `rows`.
     pub fn among(models: &Models, rows: &[f32], width: usize, seed: Seed) -> Result<Self> {
         let row = |row: usize| &rows[row * width..(row + 1) * width];
-        let chosen: Vec<f32> = spread_evenly(rows.len() / width, MOST_ROWS).flat_map(row).copied().collect();
+        let chosen: Cow<[f32]> = match rows.len() / width <= MOST_ROWS {
+            true => Cow::Borrowed(rows),
+            false => Cow::Owned(spread_evenly(rows.len() / width, MOST_ROWS).flat_map(row).copied().collect()),
+        };
         let parts = over_shards(chosen.len() / width, ROWS, |range| {
             let rows = &chosen[range.start * width..range.end * width];
             scores(models, rows, width, seed, range.start as u64)

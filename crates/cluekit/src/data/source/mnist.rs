@@ -5,7 +5,7 @@
 use crate::data::catalogue::mnist_names;
 use crate::data::idx::{self, Idx};
 use crate::data::source::Part;
-use crate::data::{Constraints, Dataset, Image, Samples, Schema, Source, Target, Targets, Task};
+use crate::data::{Chosen, Constraints, Dataset, Image, Samples, Schema, Source, Target, Targets, Task};
 use crate::error::{Error, Remedy, Result};
 use std::path::{Path, PathBuf};
 
@@ -44,33 +44,39 @@ impl Files {
 
     /// The first images of both parts, `counts` of them.
     pub fn load(&self, counts: [usize; 2]) -> Result<Dataset> {
-        let first = |part: Part| self.read(part, &|_| (0..counts[part as usize]).collect());
+        let first = |part: Part| self.read(part, &|_| Box::new(0..counts[part as usize]));
         let ((train, train_sources), (test, test_sources)) = (first(Part::Train)?, first(Part::Test)?);
         let sources = [train_sources, test_sources].concat();
         Ok(Dataset { name: "mnist".into(), schema: schema(), train, test, sources, notes: vec![] })
     }
 
     /// The images of one part at the positions that `chosen` returns for their number, in ascending order.
-    pub fn read(&self, part: Part, chosen: &dyn Fn(usize) -> Vec<usize>) -> Result<(Samples, Vec<Source>)> {
+    pub fn read(&self, part: Part, chosen: Chosen) -> Result<(Samples, Vec<Source>)> {
         let (images, labels) = match part {
             Part::Train => (&self.0[0], &self.0[1]),
             Part::Test => (&self.0[2], &self.0[3]),
         };
-        let pixels = idx::read(images, 3, chosen)?;
-        let digits = idx::read(labels, 1, &|count| (0..count).collect())?;
+        // Numbers are made while bytes come, in memory that is asked for once.
+        let mut x: Vec<f32> = Vec::new();
+        let _ = x.try_reserve_exact(chosen(idx::count(images, 3)?).count().saturating_mul(SIDE * SIDE));
+        let pixels = idx::read(images, 3, chosen, &mut |bytes| {
+            x.extend(bytes.iter().map(|&pixel| f32::from(pixel) / MAXIMUM as f32));
+        })?;
+        let mut all_digits = Vec::new();
+        let digits =
+            idx::read(labels, 1, &|count| Box::new(0..count), &mut |bytes| all_digits.extend_from_slice(bytes))?;
         check_images(images, &pixels)?;
         let (image_count, label_count) = (pixels.shape[0], digits.shape[0]);
         if image_count != label_count {
             let problem = format!("holds {label_count} labels for the {image_count} images of {}", images.display());
             return Err(Error::file(labels, format!("{problem}; take both from the same distribution")));
         }
-        if let Some(position) = digits.bytes.iter().position(|&digit| digit > 9) {
-            let digit = digits.bytes[position];
+        if let Some(position) = all_digits.iter().position(|&digit| digit > 9) {
+            let digit = all_digits[position];
             let problem = format!("label {position} (counted from 0) is {digit}, not one of 0 to 9");
             return Err(Error::file(labels, problem));
         }
-        let x = pixels.bytes.iter().map(|&pixel| f32::from(pixel) / MAXIMUM as f32).collect();
-        let y = chosen(label_count).into_iter().map(|row| u32::from(digits.bytes[row])).collect();
+        let y = chosen(label_count).map(|row| u32::from(all_digits[row])).collect();
         let samples = Samples { x, width: SIDE * SIDE, y: Targets::Classes(y) };
         Ok((samples, vec![pixels.source, digits.source]))
     }
@@ -144,7 +150,7 @@ mod tests {
     fn some_images_come_with_their_labels_and_the_hashes_of_whole_files() {
         let folder = tiny();
         let (whole, files) = (load(folder.path()).unwrap(), Files::find(folder.path()).unwrap());
-        let (second, sources) = files.read(Part::Train, &|count| vec![count - 1]).unwrap();
+        let (second, sources) = files.read(Part::Train, &|count| Box::new(std::iter::once(count - 1))).unwrap();
         assert_eq!(second, whole.train.select(&[1]));
         assert_eq!(sources, whole.sources[..2]);
         let first = files.load([1, 1]).unwrap();

@@ -10,7 +10,7 @@ pub mod moons;
 #[cfg(feature = "files")]
 pub mod table;
 
-use super::{Dataset, Image, Samples, Schema, Source};
+use super::{Chosen, Dataset, Image, Samples, Schema, Source};
 use crate::data::DataDir;
 use crate::error::{Error, Remedy, Result};
 use crate::seed::Seed;
@@ -146,7 +146,7 @@ pub fn load_some(
     schema: Option<&Schema>,
     directory: &DataDir,
     part: Part,
-    chosen: &dyn Fn(usize) -> Vec<usize>,
+    chosen: Chosen,
 ) -> Result<Option<(Samples, Vec<Source>)>> {
     match counted(&request.name) {
         _ if directory.provider_of(&request.name).is_some() => Ok(None),

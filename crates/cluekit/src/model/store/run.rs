@@ -6,14 +6,14 @@ use super::checkpoint::Checkpoint;
 use super::files::{create_folder, remove_leftovers, write_whole};
 use super::mappers::MapperFolder;
 use super::weights::{Arrays, write_weights, write_weights_with_note};
-use crate::data::{Request, Schema, Source, sha256_hex};
+use crate::data::{Request, Schema, Source, sha256_hex, sha256_of};
 use crate::error::{Error, Remedy, Result};
 use crate::model::mlp::{Head, Mlp};
 use crate::model::network::Network;
 use crate::model::parameters::{Layout, Parameters};
 use crate::model::plan::{Architecture, Plan};
 use crate::model::resnet::ResNet;
-use crate::model::stacked::{Stacked, stacked_layout};
+use crate::model::stacked::Stacked;
 use crate::model::training::Trainable;
 use crate::model::vae::{Vae, VaeNetwork, VaeShape};
 use crate::seed::Seed;
@@ -263,9 +263,7 @@ impl RunFolder {
         self.check_hash("predictor.safetensors")?;
         let arrays = Arrays::read(&self.file("predictor.safetensors"))?;
         let (network, samples) = network_of(&arrays, schema)?;
-        let path = arrays.path().to_owned();
-        let parameters = arrays.matching(Arc::new(stacked_layout(network.layout(), samples)))?;
-        Stacked::new(&parameters, &network).map_err(|problem| Error::file(path, problem.to_string()))
+        Stacked::read(&arrays, &network, samples)
     }
 
     /// Reads the trained generative model.
@@ -328,7 +326,7 @@ impl RunFolder {
 
     fn hash(&self, name: &str) -> Result<String> {
         let path = self.file(name);
-        Ok(sha256_hex(&fs::read(&path).map_err(Error::reading(&path))?))
+        sha256_of(&path).map_err(Error::reading(&path))
     }
 
     /// The hash of what the models depend on in `schema.toml`: constraints may be edited after training.

@@ -6,13 +6,19 @@ use crate::model::parameters::{Layout, Parameters};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Differences named in one message; a file of another model would otherwise list hundreds.
 const MOST_DIFFERENCES: usize = 6;
 
+/// Bytes in front of the header of a file: its length.
+const HEADER: usize = 8;
+/// Bytes that are read at once.
+const BLOCK: usize = 1 << 16;
 /// The key of the text that may lie in a file beside its arrays.
 const NOTE: &str = "cluekit";
 
@@ -32,16 +38,17 @@ pub fn write_weights_with_note(path: &Path, parameters: &Parameters, note: Optio
     write_whole(path, &safetensors::serialize(views, note).expect("names and shapes come from a layout"))
 }
 
-/// The arrays of a weights file.
+/// The arrays of a weights file: their shapes and places. Numbers are read when they are asked for, so that they lie in
+/// memory once.
 #[derive(Clone, Debug)]
 pub struct Arrays {
     path: PathBuf,
-    arrays: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
+    arrays: BTreeMap<String, (Vec<usize>, Range<usize>)>,
     note: Option<String>,
 }
 
 impl Arrays {
-    /// Reads every array; they must be finite numbers of type F32.
+    /// Looks at every array; they must be finite numbers of type F32.
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = fs::read(path).map_err(Error::reading(path))?;
         let file = SafeTensors::deserialize(&bytes).map_err(|problem| {
@@ -62,15 +69,18 @@ impl Arrays {
                 let problem = format!("`{name}` has shape {:?}; every side must be at least 1", view.shape());
                 return Err(Error::file(path, problem));
             }
-            let values: Vec<f32> =
-                view.data().chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().expect("four bytes"))).collect();
-            if let Some(position) = values.iter().position(|value| !value.is_finite()) {
-                let problem = format!("`{name}` holds {} at position {position}; train it again", values[position]);
+            if let Some((position, value)) = numbers(view.data()).enumerate().find(|(_, value)| !value.is_finite()) {
+                let problem = format!("`{name}` holds {value} at position {position}; train it again");
                 return Err(Error::file(path, problem));
             }
-            arrays.insert(name.to_owned(), (view.shape().to_vec(), values));
+            arrays.insert(name.to_owned(), (view.shape().to_vec(), 0..0));
         }
-        let (_, header) = SafeTensors::read_metadata(&bytes).expect("it was read a moment ago");
+        let (length, header) = SafeTensors::read_metadata(&bytes).expect("it was read a moment ago");
+        let first = HEADER + length;
+        for (name, (_, place)) in &mut arrays {
+            let (start, end) = header.info(name).expect("a name of the file itself").data_offsets;
+            *place = first + start..first + end;
+        }
         let note = header.metadata().as_ref().and_then(|texts| texts.get(NOTE).cloned());
         Ok(Self { path: path.to_owned(), arrays, note })
     }
@@ -105,8 +115,35 @@ impl Arrays {
         self.arrays.get(name).map(|(shape, _)| shape.as_slice())
     }
 
+    /// The numbers of the array called `name`.
+    ///
+    /// # Panics
+    /// When there is no such array.
+    pub fn numbers(&self, name: &str) -> Result<Vec<f32>> {
+        let (_, place) = &self.arrays[name];
+        let mut file = File::open(&self.path).map_err(Error::reading(&self.path))?;
+        file.seek(SeekFrom::Start(place.start as u64)).map_err(Error::reading(&self.path))?;
+        let (mut all, mut block) = (Vec::with_capacity(place.len() / 4), vec![0; BLOCK]);
+        while all.len() < place.len() / 4 {
+            let length = BLOCK.min(place.len() - 4 * all.len());
+            file.read_exact(&mut block[..length]).map_err(Error::reading(&self.path))?;
+            all.extend(numbers(&block[..length]));
+        }
+        Ok(all)
+    }
+
     /// The arrays in the order of `layout`, which must name exactly these with exactly these shapes.
-    pub fn matching(mut self, layout: Arc<Layout>) -> Result<Parameters> {
+    pub fn matching(self, layout: Arc<Layout>) -> Result<Parameters> {
+        self.check(&layout)?;
+        let mut values = Vec::with_capacity(layout.len());
+        for entry in layout.entries() {
+            values.extend(self.numbers(&entry.name)?);
+        }
+        Parameters::new(layout, values)
+    }
+
+    /// Refuses a layout that does not name exactly these arrays with exactly these shapes.
+    pub fn check(&self, layout: &Layout) -> Result<()> {
         // What is missing stands first: it is often the cause of the other differences. No memory is asked for
         // before every shape agrees, since a wrong file can describe a model of any size.
         let mut differences: Vec<String> = layout
@@ -115,19 +152,16 @@ impl Arrays {
             .filter(|entry| !self.arrays.contains_key(&entry.name))
             .map(|entry| format!("`{}` is missing", entry.name))
             .collect();
-        let mut values = Vec::new();
         for entry in layout.entries() {
-            match self.arrays.remove(&entry.name) {
-                Some((shape, array)) if shape == entry.shape => values.extend(array),
-                Some((shape, _)) => {
-                    differences.push(format!("`{}` has shape {shape:?}, expected {:?}", entry.name, entry.shape));
-                }
-                None => {}
+            if let Some(shape) = self.shape(&entry.name).filter(|shape| *shape != entry.shape) {
+                differences.push(format!("`{}` has shape {shape:?}, expected {:?}", entry.name, entry.shape));
             }
         }
-        differences.extend(self.arrays.keys().map(|name| format!("`{name}` is not expected")));
+        let expected = |name: &String| layout.entries().iter().any(|entry| entry.name == *name);
+        let others = self.arrays.keys().filter(|name| !expected(name));
+        differences.extend(others.map(|name| format!("`{name}` is not expected")));
         if differences.is_empty() {
-            return Parameters::new(layout, values);
+            return Ok(());
         }
         let more = differences.len().saturating_sub(MOST_DIFFERENCES);
         differences.truncate(MOST_DIFFERENCES);
@@ -137,6 +171,11 @@ impl Arrays {
             format!("does not fit its model: {}{more}; docs/run-folder.md lists the arrays", differences.join("; ")),
         ))
     }
+}
+
+/// Little-endian bytes as numbers.
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
+    bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().expect("four bytes")))
 }
 
 #[cfg(test)]
