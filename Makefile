@@ -8,7 +8,7 @@ DENY := $(shell $(CARGO) deny --version >/dev/null 2>&1 && echo yes)
 BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
 EXAMPLES := $(basename $(notdir $(wildcard crates/*/examples/*.rs)))
 
-.PHONY: help check fmt fmt-check lint test examples doc licences demo
+.PHONY: help check fmt fmt-check lint test examples doc licences quality demo
 .NOTPARALLEL:
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo 'make examples   run every example'
 	@echo 'make doc        build the documentation, warnings are errors'
 	@echo 'make licences   licences, vulnerabilities and sources of all dependencies (licences are also one of the tests)'
+	@echo 'make quality    RUN=… [POLICY=…] clues of a run beside a grid of two changes and the nearest certain row'
 	@echo 'make demo       clue demo, optimised'
 
 check: fmt-check lint test examples doc
@@ -64,6 +65,10 @@ ifeq ($(DENY),yes)
 else
 	@echo 'cargo-deny is not installed; vulnerabilities, duplicates and sources were not checked'
 endif
+
+quality:
+	$(CARGO) build --release --workspace --bins
+	$(or $(CARGO_TARGET_DIR),target)/release/quality $(RUN) $(POLICY)
 
 demo:
 	$(CARGO) run --release -- demo

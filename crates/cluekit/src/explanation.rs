@@ -108,6 +108,9 @@ pub struct Clue {
     /// Name of the mapper that proposed the counterfactual; none for a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapper: Option<String>,
+    /// What found the counterfactual where a portfolio was asked; none for a descent alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_by: Option<FoundBy>,
     /// Radius δ of the ball that the clue was searched in; none for an unbounded search.
     pub delta: Option<f32>,
     /// Features that differ from the input, in the data's own units; empty for images.
@@ -123,6 +126,21 @@ pub struct Clue {
     /// Latent codes from the start of the search to its end, one for each step; empty unless the search is traced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Vec<f32>>,
+}
+
+crate::named! {
+    "found_by", "a source of clues";
+    /// What found a counterfactual, before it was made minimal.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    pub enum FoundBy {
+        /// A descent in the latent space.
+        Descent = "descent",
+        /// A certain training row.
+        TrainingRow = "training-row",
+        /// The scan of one or two changes.
+        Scan = "scan",
+    }
 }
 
 /// A predicted class or value.

@@ -44,13 +44,16 @@ use crate::model::store::run::{RunFolder, RunRecord};
 use crate::model::{Generative, Predictor};
 use crate::observer::Observer;
 use crate::prediction::Prediction;
-use crate::search::{Background, Certain, Models, PLAUSIBLE_ROWS, Plausible, Search, THRESHOLD_ROWS};
+use crate::search::{Background, Certain, Models, PLAUSIBLE_ROWS, Plausible, Search, THRESHOLD_ROWS, TrainingRows};
 use crate::seed::Seed;
 use crate::uncertainty::Uncertainty;
 use rows::Source;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+/// Training rows that a portfolio looks at, at the most.
+const MOST_TRAINING_ROWS: usize = 20_000;
 
 /// An opened model with its data: the door to every question of this crate.
 pub struct Explainer {
@@ -92,6 +95,7 @@ struct Known {
     plausible: Mutex<BTreeMap<u64, Plausible>>,
     certain: Mutex<BTreeMap<(&'static str, u32), Certain>>,
     encoded: OnceLock<Arc<[crate::amortise::Encoded; 2]>>,
+    training: OnceLock<Arc<TrainingRows>>,
 }
 
 impl Explainer {
@@ -366,6 +370,21 @@ impl Explainer {
         Ok(plausible)
     }
 
+    /// Training rows, evenly spread over all where there are very many, with what the predictor says of each.
+    fn training_rows(&self) -> Result<Arc<TrainingRows>> {
+        if self.known.training.get().is_none() {
+            let train = &self.rows()?.train;
+            let samples = match train.len() <= MOST_TRAINING_ROWS {
+                true => train.clone(),
+                false => self.spread_rows(MOST_TRAINING_ROWS)?,
+            };
+            let says = crate::prediction::predict(self.predictor(), &samples, &self.task)?;
+            let uncertainty = says.into_iter().map(|prediction| prediction.uncertainty).collect();
+            let _ = self.known.training.set(Arc::new(TrainingRows { samples, uncertainty }));
+        }
+        Ok(self.known.training.get().expect("it was just set").clone())
+    }
+
     /// Training rows to look in for certain ones: those with an uncertainty of this kind below `below`.
     pub fn certain(&self, kind: Uncertainty, below: f32) -> Result<Certain> {
         let mut known = held(&self.known.certain);
@@ -388,6 +407,7 @@ impl Explainer {
                 false => None,
             },
             plausible: if search.plausibility && has_rows { Some(self.plausible(seed)?) } else { None },
+            rows: if search.portfolio.is_some() && has_rows { Some(self.training_rows()?) } else { None },
         })
     }
 }

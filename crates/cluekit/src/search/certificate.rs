@@ -68,6 +68,7 @@ pub(super) fn certify(descent: &Descent, ends: &[End], acceptance: Acceptance) -
             reason,
             plausibility: None,
             mapper: None,
+            found_by: None,
             delta: origin.ball.bound(),
             changes,
             row: None,

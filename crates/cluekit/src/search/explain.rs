@@ -5,7 +5,7 @@ use super::coupling::{Coupling, Found};
 use super::descent::{Descent, End, Start};
 use super::init::{along, direction, uniform_in_ball};
 use super::{Background, Delta, Inputs, Models, Order, Search, SubSearches};
-use super::{advice, plausibility, sparse, spread};
+use super::{advice, plausibility, portfolio, sparse, spread};
 use crate::error::Result;
 use crate::explanation::{Clue, Explanation};
 use crate::observer::{Observer, Shared};
@@ -78,6 +78,9 @@ impl Search {
             clues = interleaved(clues, self.count, more, sub.best.min(self.count) * sub.each);
         }
         let mut sets = sets_of(clues, descent.origins.len());
+        if let (Some(portfolio), Some(rows)) = (&self.portfolio, &descent.background.rows) {
+            sets = portfolio::improved(self, portfolio, descent, rows, sets)?;
+        }
         if let Some(plausible) = &descent.background.plausible {
             plausibility::judge(descent, plausible, &mut sets)?;
         }

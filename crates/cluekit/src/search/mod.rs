@@ -26,6 +26,7 @@ mod objective;
 mod origin;
 mod path;
 mod plausibility;
+mod portfolio;
 mod prepared;
 mod settings;
 mod sparse;
@@ -48,6 +49,7 @@ pub use models::{Background, Inputs, Models, Price};
 pub use objective::{DiversityTerm, Objective, UncertaintyWeights, Weighted};
 pub(crate) use plausibility::MOST_ROWS as PLAUSIBLE_ROWS;
 pub use plausibility::Plausible;
+pub use portfolio::{Portfolio, Scan, TrainingRows};
 pub use prepared::{Prepared, Proposal};
 pub use settings::{ClassName, SearchMethod, SearchSettings};
 pub(crate) use threshold::ROWS as THRESHOLD_ROWS;
@@ -111,6 +113,8 @@ pub struct Search {
     pub plausibility: bool,
     /// Whether each clue comes with the codes on the way to it.
     pub traced: bool,
+    /// What is tried beside the descents of the paper; none for the paper's methods as they are.
+    pub portfolio: Option<Portfolio>,
     /// Whether inputs without an accepted clue come with advice, which takes a search of its own.
     pub advised: bool,
 }
@@ -140,6 +144,7 @@ impl Search {
             sub_searches: None,
             plausibility: true,
             traced: false,
+            portfolio: None,
             advised: true,
         }
     }

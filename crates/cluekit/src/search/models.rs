@@ -3,6 +3,7 @@
 use super::certain::Certain;
 use super::decoding::Decoding;
 use super::plausibility::Plausible;
+use super::portfolio::TrainingRows;
 use crate::data::{Samples, Schema, Targets, Task};
 use crate::distance::{Distance, Metric};
 use crate::error::{Error, Result};
@@ -10,6 +11,7 @@ use crate::explanation::Label;
 use crate::model::{Generative, Predictive, Predictor};
 use crate::prediction::answer;
 use crate::tensor::Tensor;
+use std::sync::Arc;
 
 /// The model to be explained and the model of its inputs.
 #[derive(Clone, Copy)]
@@ -102,6 +104,8 @@ pub struct Background {
     pub certain: Option<Certain>,
     /// Judge of what is plausible among the training rows; none for clues without plausibility.
     pub plausible: Option<Plausible>,
+    /// Training rows with what the predictor says of them, for a portfolio; none without one.
+    pub rows: Option<Arc<TrainingRows>>,
 }
 
 impl Background {

@@ -11,7 +11,7 @@
 //! What is not said is what the method's recipe says. A [`Search`] is written as all of its settings, and read from them.
 
 use super::{
-    Convergence, Decoding, Delta, DiversityTerm, InitScheme, LatentBall, Order, Search, Starts, SubSearches,
+    Convergence, Decoding, Delta, DiversityTerm, InitScheme, LatentBall, Order, Scan, Search, Starts, SubSearches,
     UncertaintyWeights, Weighted,
 };
 use crate::distance::Distance;
@@ -184,6 +184,15 @@ pub struct SearchSettings {
     /// Greatest latent distance of these starts from their clue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_radius: Option<f32>,
+    /// Number of changes that are scanned exactly in a table, beside the search: `off`, `1` or `2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scan: Option<Scan>,
+    /// Number of certain training rows that are tried as counterfactuals in a table, beside the search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub donors: Option<usize>,
+    /// Whether changes that need not be are taken back, in a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minimal: Option<bool>,
 }
 
 impl SearchSettings {
@@ -252,6 +261,12 @@ impl SearchSettings {
             each: self.sub_count.unwrap_or(SUB_COUNT),
             radius: self.sub_radius.unwrap_or(SUB_RADIUS),
         });
+        if self.scan.is_some() || self.donors.is_some() || self.minimal.is_some() {
+            let portfolio = search.portfolio.get_or_insert_default();
+            set(&mut portfolio.scan, self.scan);
+            set(&mut portfolio.donors, self.donors);
+            set(&mut portfolio.minimal, self.minimal);
+        }
         let terms = &mut search.objective;
         set(&mut terms.input.0, self.lambda_x);
         set(&mut terms.input.1, self.distance);
@@ -389,6 +404,9 @@ impl From<&Search> for SearchSettings {
             sub_searches: search.sub_searches.map(|sub| sub.best),
             sub_count: search.sub_searches.map(|sub| sub.each),
             sub_radius: search.sub_searches.map(|sub| sub.radius),
+            scan: search.portfolio.map(|portfolio| portfolio.scan),
+            donors: search.portfolio.map(|portfolio| portfolio.donors),
+            minimal: search.portfolio.map(|portfolio| portfolio.minimal),
         }
     }
 }
@@ -438,6 +456,7 @@ mod tests {
         odd.sub_searches = Some(SubSearches { best: 2, each: 3, radius: 0.25 });
         odd.convergence = Convergence { max_steps: 50, relative: 0.1, absolute: 0.2, patience: 4 };
         odd.decoding = Decoding::Anchored;
+        odd.portfolio = Some(crate::search::Portfolio { scan: Scan::Two, donors: 3, minimal: false });
         let steps = Search { convergence: Convergence::all_steps(20), ..Search::delta_clue(Delta::Auto, 5) };
         for search in [Search::clue(), Search::judging(), Search::delta_clue(delta, 10), odd, steps] {
             let json = serde_json::to_string(&search).unwrap();

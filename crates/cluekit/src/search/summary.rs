@@ -126,6 +126,7 @@ mod tests {
             reason: None,
             plausibility: None,
             mapper: None,
+            found_by: None,
             delta: None,
             changes: vec![],
             row: None,

@@ -176,6 +176,7 @@ fn background(world: &World, models: &Models) -> Background {
         metric: None,
         certain: Some(Certain::among(models, world.samples.clone(), Uncertainty::Total, below).unwrap()),
         plausible: Some(Plausible::among(models, &world.samples.x, WIDTH, Seed(0)).unwrap()),
+        rows: None,
     }
 }
 

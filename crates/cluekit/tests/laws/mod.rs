@@ -12,6 +12,7 @@ mod foreign;
 mod identities;
 mod measures;
 mod names;
+mod portfolio;
 mod refusals;
 mod searches;
 mod starts;

@@ -1,14 +1,14 @@
 //! The settings of a search as options.
 
 use crate::cmd::run::RunArgs;
-use crate::config::lay_over;
+use crate::config::{lay_over, one_of};
 use anyhow::{Context, Result};
 use clap::{ArgAction, Args};
 use cluekit::data::{Constraints, Relation};
 use cluekit::distance::Distance;
 use cluekit::diversity::Space;
 use cluekit::explainer::Explainer;
-use cluekit::search::{ClassName, InitScheme, Radii, SearchSettings};
+use cluekit::search::{ClassName, InitScheme, Radii, Scan, SearchSettings};
 use std::path::PathBuf;
 
 /// The options of a search.
@@ -96,6 +96,12 @@ pub struct SearchArgs {
     /// How far around them [default: 0.5].
     #[arg(long, value_name = "R", requires = "sub_searches", allow_hyphen_values = true)]
     sub_radius: Option<f32>,
+    /// For tables: try every change of one feature too (1), and of two where nothing else is found (2); off tries none.
+    #[arg(long, value_name = "N", value_parser = one_of::<Scan>(Scan::ALL.map(Scan::name)))]
+    scan: Option<Scan>,
+    /// For tables: try so many certain training rows as counterfactuals too [default with --scan: 6].
+    #[arg(long, value_name = "N")]
+    donors: Option<usize>,
 }
 
 impl SearchArgs {
@@ -108,7 +114,7 @@ impl SearchArgs {
     pub fn over(&self, mut settings: SearchSettings) -> Result<SearchSettings> {
         lay_over!(self, settings: radius, count, init, jitter, spread_starts, uncertainty, steps, learning_rate, threshold);
         lay_over!(self, settings: lambda_x, distance, lambda_y, lambda_z, lambda_p, diversity, space);
-        lay_over!(self, settings: sub_searches, sub_count, sub_radius);
+        lay_over!(self, settings: sub_searches, sub_count, sub_radius, scan, donors);
         if let Some(radii) = &self.delta {
             settings.delta = Some(radii.first()?);
         }

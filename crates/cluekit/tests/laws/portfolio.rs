@@ -1,0 +1,160 @@
+//! What a portfolio promises: it finds whatever a simple scan finds, its clues are minimal, allowed and all different, and
+//! it never costs more than the search alone.
+
+use super::*;
+use cluekit::search::{Portfolio, Scan, TrainingRows};
+use std::sync::Arc;
+
+const POLICY: &str =
+    "immutable = ['AGE', 'JOB']\nonly_down = ['GRADE']\nmost_changed = 2\nrelations = ['DEBT <= INCOME']";
+const LAMBDA_X: f32 = 0.03;
+const THRESHOLD: f32 = 0.45;
+
+fn background(world: &World) -> Background {
+    let uncertainty = world.predictions().into_iter().map(|prediction| prediction.uncertainty).collect();
+    let rows = Arc::new(TrainingRows { samples: Arc::new(world.samples.clone()), uncertainty });
+    Background { rows: Some(rows), ..world.background() }
+}
+
+fn search(portfolio: Option<Portfolio>, count: usize) -> Search {
+    let mut search = Search { threshold: THRESHOLD, portfolio, ..Search::delta_clue(Delta::Auto, count) };
+    search.objective.input = Weighted(LAMBDA_X, Distance::L1);
+    search
+}
+
+fn explain(world: &World, inputs: &Inputs, portfolio: Option<Portfolio>, count: usize) -> Vec<Explanation> {
+    let search = search(portfolio, count);
+    search.explain(&world.models(), &background(world), inputs, Seed(1), &mut Silent).unwrap()
+}
+
+/// The uncertain rows that the policy leaves a way for.
+fn inputs(world: &World, count: usize) -> Inputs {
+    let schema = world.schema.as_ref().unwrap();
+    world.uncertain(count, |row| {
+        let before = schema.decode_row(world.samples.row(row));
+        schema.constraints.bounds(schema, world.samples.row(row)).is_ok()
+            && schema.constraints.broken(schema, &before, &before).is_empty()
+    })
+}
+
+fn two() -> Option<Portfolio> {
+    Some(Portfolio { scan: Scan::Two, ..Portfolio::default() })
+}
+
+/// H and H + λ_x d of some rows as counterfactuals of `x`.
+fn judged(world: &World, x: &[f32], rows: &[Vec<f32>]) -> Vec<(f32, f32)> {
+    let samples = Samples { x: rows.concat(), width: x.len(), y: Targets::Unknown(rows.len()) };
+    let says = predict(&world.predictor, &samples, &world.task).unwrap();
+    let distance = |row: &Vec<f32>| row.iter().zip(x).map(|(a, b)| (a - b).abs()).sum::<f32>();
+    says.iter()
+        .zip(rows)
+        .map(|(p, row)| (p.uncertainty.total, p.uncertainty.total + LAMBDA_X * distance(row)))
+        .collect()
+}
+
+fn least_cost(explanation: &Explanation) -> Option<f32> {
+    explanation.clues.iter().filter(|clue| clue.accepted).map(|clue| clue.cost).min_by(f32::total_cmp)
+}
+
+#[test]
+fn whatever_one_value_of_a_training_row_would_settle_is_settled_for_no_more() {
+    let world = World::table(POLICY);
+    let (schema, inputs) = (world.schema.as_ref().unwrap(), inputs(&world, 12));
+    let found = explain(&world, &inputs, two(), 1);
+    let mut settled = 0;
+    for explanation in &found {
+        let (x, before) = (&explanation.input.x, schema.decode_row(&explanation.input.x));
+        let mut rows = Vec::new();
+        for donor in 0..ROWS {
+            for column in schema.columns() {
+                let mut row = x.clone();
+                row[column.range()].copy_from_slice(&world.samples.row(donor)[column.range()]);
+                if schema.constraints.broken(schema, &before, &schema.decode_row(&row)).is_empty() && row != *x {
+                    rows.push(row);
+                }
+            }
+        }
+        let best = judged(&world, x, &rows).into_iter().filter(|(h, _)| *h < THRESHOLD).map(|(_, cost)| cost);
+        let Some(best) = best.min_by(f32::total_cmp) else { continue };
+        settled += 1;
+        let least = least_cost(explanation).expect("a single value of a training row would settle it");
+        // Of numbers with many values the scan tries some; what it finds is then made cheaper.
+        assert!(least <= best + 0.02, "{least} against {best}");
+    }
+    assert!(settled >= 4, "only {settled} inputs can be settled by one value");
+}
+
+#[test]
+fn what_a_search_explains_stays_explained_with_fewer_changes() {
+    let world = World::table(&POLICY.replace("most_changed = 2", "most_changed = 4"));
+    let inputs = inputs(&world, 12);
+    let (alone, with) = (explain(&world, &inputs, None, 3), explain(&world, &inputs, two(), 3));
+    let fewest = |explanation: &Explanation| {
+        explanation.clues.iter().filter(|clue| clue.accepted).map(|clue| clue.changes.len()).min()
+    };
+    let mut fewer = 0;
+    for (alone, with) in alone.iter().zip(&with) {
+        if let Some(changes) = fewest(alone) {
+            let now = fewest(with).expect("what the search alone explains stays explained");
+            assert!(now <= changes, "{now} changes against {changes}");
+            fewer += usize::from(now < changes);
+        }
+    }
+    assert!(fewer >= 4, "only {fewer} inputs need fewer changes");
+    let explained = |all: &[Explanation]| all.iter().filter(|e| least_cost(e).is_some()).count();
+    assert!(explained(&with) >= explained(&alone));
+}
+
+#[test]
+fn accepted_clues_are_minimal_allowed_and_different() {
+    let world = World::table(POLICY);
+    let (schema, inputs) = (world.schema.as_ref().unwrap(), inputs(&world, 12));
+    let mut seen = 0;
+    for explanation in explain(&world, &inputs, two(), 4) {
+        let before = schema.decode_row(&explanation.input.x);
+        let accepted: Vec<&Clue> = explanation.clues.iter().filter(|clue| clue.accepted).collect();
+        for (place, clue) in accepted.iter().enumerate() {
+            seen += 1;
+            let after = schema.decode_row(&clue.x);
+            assert_eq!(schema.constraints.broken(schema, &before, &after), Vec::<String>::new());
+            assert!(clue.found_by.is_some());
+            assert!(accepted[..place].iter().all(|other| other.x != clue.x), "the same row twice");
+            // No single change can be taken back.
+            let back = schema.changed(&before, &after).into_iter().map(|feature| {
+                let range = schema.columns()[feature].range();
+                let mut row = clue.x.clone();
+                row[range.clone()].copy_from_slice(&explanation.input.x[range]);
+                row
+            });
+            let allowed =
+                |row: &Vec<f32>| schema.constraints.broken(schema, &before, &schema.decode_row(row)).is_empty();
+            let back: Vec<Vec<f32>> = back.filter(allowed).collect();
+            for (h, _) in judged(&world, &explanation.input.x, &back) {
+                assert!(h >= THRESHOLD, "a change can be taken back: H = {h}");
+            }
+        }
+    }
+    assert!(seen >= 10, "only {seen} clues were accepted");
+}
+
+#[test]
+fn a_portfolio_gives_the_same_clues_each_time_and_whichever_inputs_come_along() {
+    let world = World::table(POLICY);
+    let all = inputs(&world, 6);
+    let together = explain(&world, &all, two(), 2);
+    assert_eq!(together, explain(&world, &all, two(), 2));
+    let alone = explain(&world, &all.select(&[4]), two(), 2);
+    let rows = |e: &Explanation| e.clues.iter().map(|clue| clue.row.clone()).collect::<Vec<_>>();
+    assert_eq!(rows(&alone[0]), rows(&together[4]));
+}
+
+#[test]
+fn images_and_models_without_rows_are_searched_as_before() {
+    let world = World::images();
+    let inputs = world.inputs(3);
+    assert_eq!(explain(&world, &inputs, two(), 2), explain(&world, &inputs, None, 2));
+    let world = World::table("");
+    let inputs = world.inputs(3);
+    let without = |portfolio| world.explain(&search(portfolio, 2), &inputs, 1);
+    assert_eq!(without(two()), without(None));
+}
