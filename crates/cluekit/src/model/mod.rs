@@ -5,6 +5,7 @@
 
 pub(crate) mod adam;
 pub(crate) mod bayesian;
+pub mod boosted;
 pub mod foreign;
 pub(crate) mod mlp;
 pub(crate) mod network;
@@ -20,6 +21,7 @@ pub(crate) mod training;
 pub(crate) mod vae;
 
 pub use bayesian::Sampler;
+pub use boosted::{Boosted, BoostedPlan};
 pub use stacked::Stacked;
 pub use training::TrainingPlan;
 pub use vae::Vae;
