@@ -194,7 +194,11 @@ fn finished_explanations_become_a_gallery() {
     let (run, clues) = (folder.path().join("moons"), folder.path().join("clues"));
     ok(&mut train(&run, &[]));
     done(
-        clue().arg("explain").arg(&run).args(["--method", "delta", "--count", "3", "--top", "4", "--out"]).arg(&clues),
+        clue()
+            .arg("explain")
+            .arg(&run)
+            .args(["--method", "delta", "--count", "3", "--top", "4", "--only-paper", "--out"])
+            .arg(&clues),
     );
     let (code, message) = fails(clue().arg("report").arg(&clues));
     assert!(code == 2 && message.contains("`run`"), "{message}");

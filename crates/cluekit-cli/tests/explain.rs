@@ -151,12 +151,26 @@ fn every_scheme_and_combination_of_starts_gives_the_number_of_clues_asked_for() 
         ["random-radius", "nearest-path", "gaussian-radius", "uniform-ball", "class-path", "class-path,uniform-ball"]
     {
         let options = ["--method", "delta", "--delta", "1", "--count", "5", "--inputs", "3,1", "--init", init];
-        let document = document(run, &[&options[..], &["--jitter", "0.1", "--threshold", "0.3"]].concat());
+        let document =
+            document(run, &[&options[..], &["--jitter", "0.1", "--threshold", "0.3", "--only-paper"]].concat());
         assert_eq!(clues(&document).len(), 10, "{init}");
         assert_eq!(document["explanations"][0]["input"]["index"], 3);
     }
-    let around =
-        ["--method", "delta", "--delta", "1", "--count", "4", "--top", "1", "--sub-searches", "2", "--sub-count", "3"];
+    let around = [
+        "--method",
+        "delta",
+        "--delta",
+        "1",
+        "--count",
+        "4",
+        "--top",
+        "1",
+        "--sub-searches",
+        "2",
+        "--sub-count",
+        "3",
+        "--only-paper",
+    ];
     assert_eq!(clues(&document(run, &around)).len(), 4 + 2 * 3);
 }
 
@@ -164,7 +178,7 @@ fn every_scheme_and_combination_of_starts_gives_the_number_of_clues_asked_for() 
 fn a_sweep_returns_a_row_for_each_radius_and_a_frontier() {
     let run = &runs().moons;
     let folder = tempfile::tempdir().unwrap();
-    let sweep = ["--method", "delta", "--delta", "0.5..2/4", "--count", "5", "--top", "2"];
+    let sweep = ["--method", "delta", "--delta", "0.5..2/4", "--count", "5", "--top", "2", "--only-paper"];
     let document = document(run, &[&sweep[..], &["--out", folder.path().to_str().unwrap()]].concat());
     let rows = document["sweep"].as_array().unwrap();
     let deltas: Vec<f64> = rows.iter().map(|row| row["delta"].as_f64().unwrap()).collect();

@@ -4,7 +4,7 @@
 
 use cluekit::data::Schema;
 use cluekit::error::Remedy;
-use cluekit::explanation::{Change, Clue, Explanation, Label, Mode};
+use cluekit::explanation::{Agreement, Change, Clue, Explanation, Label, Mode, Verdict};
 use cluekit::wording::{distance, grouped, heading, label, shares, uncertainty};
 use std::fmt::Write;
 
@@ -19,6 +19,9 @@ pub fn change_list(explanation: &Explanation, schema: &Schema, word: &dyn Fn(&Re
     for (index, clue) in explanation.clues.iter().enumerate() {
         let _ = writeln!(text, "{:>3}. → {}", index + 1, words.clue(clue));
         clue.changes.iter().for_each(|change| text += &words.change(change));
+        if let Some(agreement) = clue.agreement.as_ref().filter(|_| clue.accepted) {
+            let _ = writeln!(text, "{INDENT}{}", believed(agreement));
+        }
         if !clue.accepted {
             let reason = clue.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
             let _ = writeln!(text, "{INDENT}rejected{reason}");
@@ -34,6 +37,20 @@ pub fn change_list(explanation: &Explanation, schema: &Schema, word: &dyn Fn(&Re
         let _ = writeln!(text, "  {line}");
     }
     text
+}
+
+/// Who else is certain about a clue, of those who had no part in the search.
+fn believed(agreement: &Agreement) -> String {
+    let judges: Vec<&Verdict> = agreement.verdicts.iter().filter(|verdict| !verdict.asked).collect();
+    let names = |certain: bool| {
+        let named = judges.iter().filter(|verdict| verdict.certain == certain);
+        named.map(|verdict| format!("{} (H {:.2})", verdict.juror, verdict.uncertainty)).collect::<Vec<_>>().join(", ")
+    };
+    match (names(true), names(false)) {
+        (sure, unsure) if unsure.is_empty() => format!("believed by {sure}"),
+        (sure, unsure) if sure.is_empty() => format!("doubted by {unsure}"),
+        (sure, unsure) => format!("believed by {sure}, doubted by {unsure}"),
+    }
 }
 
 /// How this data's labels and changes are written, with columns as wide as the widest.

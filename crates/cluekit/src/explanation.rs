@@ -105,6 +105,12 @@ pub struct Clue {
     pub reason: Option<Rejection>,
     /// How usual the counterfactual is among the training data; none unless the search asked for it.
     pub plausibility: Option<Plausibility>,
+    /// What predictors that had no part in training the model say of the counterfactual; none without a jury.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<Agreement>,
+    /// Whether no single change can be taken back without the model getting uncertain; none where it was not tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimal: Option<bool>,
     /// Name of the mapper that proposed the counterfactual; none for a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapper: Option<String>,
@@ -240,6 +246,43 @@ pub struct Plausibility {
     pub reconstruction: f32,
     /// Share by the ELBO: near 0 for an x unlike the data; none for a model without an ELBO.
     pub elbo: Option<f32>,
+}
+
+/// What a jury says of a counterfactual.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Agreement {
+    /// Share of the judges, who had no part in the search, that are certain about the counterfactual.
+    pub share: f32,
+    /// What each juror says, the judges first.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Agreement {
+    /// The verdicts, and the share of those who only judge that are certain; of all where everyone was asked.
+    pub fn of(verdicts: Vec<Verdict>) -> Self {
+        let only_asked = verdicts.iter().all(|verdict| verdict.asked);
+        let count = |certain: bool| {
+            let counts = |verdict: &&Verdict| (only_asked || !verdict.asked) && (verdict.certain || !certain);
+            verdicts.iter().filter(counts).count()
+        };
+        let share = count(true) as f32 / count(false).max(1) as f32;
+        Self { share, verdicts }
+    }
+}
+
+/// What a juror says of a counterfactual.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Verdict {
+    /// Name of the juror.
+    pub juror: String,
+    /// Whether the search asked this juror on its way.
+    pub asked: bool,
+    /// Total uncertainty of the juror's prediction.
+    pub uncertainty: f32,
+    /// Whether the juror is certain: its uncertainty lies below the threshold.
+    pub certain: bool,
 }
 
 /// One feature of a table that a counterfactual changes.

@@ -1,46 +1,63 @@
-//! Clues of a run beside the simplest things that could work: a grid of two changes, and the nearest certain row.
+//! Clues of a table beside the simplest things that could work, and before judges that had no part in the search.
 //!
-//! `quality RUN [POLICY.toml] [COUNT]` takes the most uncertain test rows of a table, explains them under a policy (a table of
-//! constraints), and prints for each method how many are explained, at what cost, and with how many changes.
-#![allow(clippy::print_stdout, reason = "a program that prints a table")]
+//! `quality RUN POLICY.toml [COUNT] [JUDGE]` takes the most uncertain test rows of a run, and prints
+//!
+//! 1. a race under a policy (a table of constraints): a grid of two changes, the nearest certain row, the paper's methods,
+//!    and the default of `clue explain`: rows explained, cost H + 0.03 d, changes, and changes that greedy reverting leaves;
+//! 2. what judges say of the default's clues: the predictor of the run JUDGE, made from the same data with another seed,
+//!    and boosted trees that are fitted here; with any number of changes, six and three, under the policy's immutable
+//!    features alone; beside it the ceiling, which a search that asks these very judges reaches.
+//!
+//! Nothing is fetched, and any table will do.
+#![allow(clippy::print_stdout, reason = "a program that prints tables")]
 
 use cluekit::data::{Constraints, DataDir, Samples, Schema, Targets};
 use cluekit::explainer::{ApplySettings, CostSettings, GroupSettings, Split};
 use cluekit::explanation::{Clue, Explanation};
+use cluekit::model::boosted::{Boosted, BoostedPlan};
 use cluekit::observer::Silent;
 use cluekit::prediction::predict;
-use cluekit::search::{Decoding, Portfolio, Scan, Weighted};
+use cluekit::search::{Decoding, Juror, Jury, Scan, SearchMethod, SearchSettings, Weighted};
 use cluekit::{Delta, Distance, Error, Explainer, Inputs, Result, Search, Seed, Selection, Uncertainty};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Values of a number that the grid tries, at evenly spaced ranks.
 const GRID: usize = 12;
 /// Weight of the distance in the cost.
 const LAMBDA_X: f32 = 0.03;
+/// Rows that judges look at.
+const JUDGED: usize = 50;
+/// Clues of training rows with less than this share of the ELBOs count as odd.
+const ODD: f32 = 0.05;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [run, policy, rest @ ..] = arguments.as_slice() else {
+        return Err(Error::data("usage: quality RUN POLICY.toml [COUNT] [JUDGE]"));
+    };
+    let data = std::env::var_os("CLUE_DATA").map(PathBuf::from);
+    let directory = DataDir::locate(data.as_deref());
+    let open = |run: &String| Explainer::open(Path::new(run), &directory);
+    let text = std::fs::read_to_string(policy).map_err(Error::reading(policy))?;
+    let policy: Constraints = toml::from_str(&text).map_err(|problem| Error::file(policy, problem.to_string()))?;
+    let count = rest.first().and_then(|text| text.parse().ok()).unwrap_or(200);
+    let immutable = Constraints { immutable: policy.immutable.clone(), ..Constraints::default() };
+    Race::new(open(run)?.with_constraints(policy)?, count)?.run()?;
+    let chain = rest.get(1).map(open).transpose()?;
+    for most_changed in [None, Some(6), Some(3)] {
+        let constraints = Constraints { most_changed, ..immutable.clone() };
+        Race::new(open(run)?.with_constraints(constraints)?, JUDGED)?.judged_by(chain.as_ref())?;
+    }
+    Ok(())
+}
 
 /// What a method found for one input.
 struct Found {
     x: Vec<f32>,
     cost: f32,
-}
-
-fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let Some(run) = arguments.first() else {
-        return Err(Error::data("usage: quality RUN [POLICY.toml] [COUNT]"));
-    };
-    let data = std::env::var_os("CLUE_DATA").map(PathBuf::from);
-    let mut explainer = Explainer::open(Path::new(run), &DataDir::locate(data.as_deref()))?;
-    if let Some(path) = arguments.get(1) {
-        let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;
-        let policy: Constraints = toml::from_str(&text).map_err(|problem| Error::file(path, problem.to_string()))?;
-        explainer = explainer.with_constraints(policy)?;
-    }
-    let count = arguments.get(2).and_then(|text| text.parse().ok()).unwrap_or(200);
-    let inputs = explainer.choose(&Selection { top: Some(count), ..Selection::default() }, Uncertainty::Total)?;
-    let race = Race { threshold: explainer.threshold(Uncertainty::Total)?, explainer, inputs };
-    race.run()
 }
 
 struct Race {
@@ -49,49 +66,131 @@ struct Race {
     threshold: f32,
 }
 
+/// The default of `clue explain`.
+fn usual(threshold: f32) -> Result<Search> {
+    let search = SearchSettings::default().search(SearchMethod::Clue, &[])?;
+    Ok(Search { threshold, advised: false, ..search })
+}
+
 impl Race {
+    fn new(explainer: Explainer, count: usize) -> Result<Self> {
+        let inputs = explainer.choose(&Selection { top: Some(count), ..Selection::default() }, Uncertainty::Total)?;
+        Ok(Self { threshold: explainer.threshold(Uncertainty::Total)?, explainer, inputs })
+    }
+
     fn run(&self) -> Result<()> {
         println!("{} rows, certain below {}, cost H + {LAMBDA_X} d", self.inputs.len(), self.threshold);
         println!(
-            "{:<22} {:>9} {:>8} {:>8} {:>8} {:>8}  {:>8}",
-            "method", "explained", "cost", "shared", "changes", "reverted", "s a row"
+            "{:<24} {:>9} {:>7} {:>7} {:>8} {:>8} {:>6} {:>8}",
+            "method", "explained", "cost", "shared", "changes", "reverted", "pairs", "s a row"
         );
-        let paper = |search: Search| self.searched(&search);
         let anchored = Search { decoding: Decoding::Anchored, ..Search::clue() };
-        let portfolio = |scan| Search { portfolio: Some(Portfolio { scan, ..Portfolio::default() }), ..Search::clue() };
-        let mut all = vec![
+        self.explainer.explain(&usual(self.threshold)?, &self.inputs.select(&[0]), Seed(0), &mut Silent)?;
+        let scan_off = |mut search: Search| {
+            search.portfolio.iter_mut().for_each(|portfolio| portfolio.scan = Scan::Off);
+            search
+        };
+        let all = [
             self.timed("grid of two changes", || self.grid())?,
-            self.timed("input-nn", || self.nearest())?,
-            self.timed("clue", || paper(Search::clue()))?,
-            self.timed("clue anchored", || paper(anchored.clone()))?,
-            self.timed("delta, 10 clues", || paper(Search::delta_clue(Delta::Auto, 10)))?,
-            self.timed("portfolio, scan 1", || paper(portfolio(Scan::One)))?,
-            self.timed("portfolio, scan 2", || paper(portfolio(Scan::Two)))?,
+            self.timed("nearest certain row", || self.nearest())?,
+            self.timed("clue, only paper", || self.paper(Search::clue()))?,
+            self.timed("clue anchored, only paper", || self.paper(anchored.clone()))?,
+            self.timed("delta, only paper", || self.paper(Search::delta_clue(Delta::Auto, 10)))?,
+            self.timed("clue, --scan off", || self.searched(&scan_off(usual(self.threshold)?)))?,
+            self.timed("clue", || self.searched(&usual(self.threshold)?))?,
         ];
         let shared: Vec<usize> = (0..self.inputs.len())
-            .filter(|&input| [0, 1, 5, 6].iter().all(|&method: &usize| all[method].1[input].is_some()))
+            .filter(|&input| [0, 1, 6].iter().all(|&method: &usize| all[method].1[input].is_some()))
             .collect();
-        for (name, found, seconds) in &mut all {
-            let explained: Vec<usize> = (0..found.len()).filter(|&input| found[input].is_some()).collect();
-            let mean = |of: &[usize], value: &dyn Fn(usize) -> f64| {
-                of.iter().map(|&at| value(at)).sum::<f64>() / of.len().max(1) as f64
-            };
-            let cost = |at: usize| found[at].as_ref().map_or(f64::NAN, |found| f64::from(found.cost));
-            let changes = |at: usize| self.changed(at, &found[at].as_ref().expect("explained").x).len() as f64;
-            let mut reverted = 0.0;
-            for &at in &explained {
-                reverted += self.reverted(at, &found[at].as_ref().expect("explained").x)? as f64;
-            }
-            println!(
-                "{name:<22} {:>9} {:>8.3} {:>8.3} {:>8.2} {:>8.2}  {:>8.4}",
-                explained.len(),
-                mean(&explained, &cost),
-                mean(&shared, &cost),
-                mean(&explained, &changes),
-                reverted / explained.len().max(1) as f64,
-                *seconds / found.len() as f64
-            );
+        for (name, found, seconds) in &all {
+            self.line(name, found, &shared, *seconds)?;
         }
+        self.sets()
+    }
+
+    fn line(&self, name: &str, found: &[Option<Found>], shared: &[usize], seconds: f64) -> Result<()> {
+        let explained: Vec<usize> = (0..found.len()).filter(|&input| found[input].is_some()).collect();
+        let of = |at: usize| found[at].as_ref().expect("explained");
+        let cost = |at: usize| found[at].as_ref().map_or(f64::NAN, |found| f64::from(found.cost));
+        let changes = |at: usize| self.changed(at, &of(at).x).len() as f64;
+        let unseen = explained.iter().filter(|&&at| self.has_unseen_pair(at, &of(at).x).unwrap_or(true)).count();
+        let mut reverted = 0.0;
+        for &at in &explained {
+            reverted += self.reverted(at, &of(at).x)? as f64;
+        }
+        println!(
+            "{name:<24} {:>9} {:>7.3} {:>7.3} {:>8.2} {:>8.2} {:>6} {:>8.4}",
+            explained.len(),
+            mean(&explained, &cost),
+            mean(shared, &cost),
+            mean(&explained, &changes),
+            reverted / explained.len().max(1) as f64,
+            unseen,
+            seconds / found.len() as f64
+        );
+        Ok(())
+    }
+
+    /// Rows that come twice in one set of clues of ∇-CLUE.
+    fn sets(&self) -> Result<()> {
+        let search = SearchSettings { count: Some(6), ..SearchSettings::default() }.search(SearchMethod::Nabla, &[])?;
+        let search = Search { threshold: self.threshold, advised: false, ..search };
+        let some: Vec<usize> = (0..self.inputs.len().min(24)).collect();
+        let found = self.explainer.explain(&search, &self.inputs.select(&some), Seed(0), &mut Silent)?;
+        let (mut clues, mut twice, mut kinds) = (0, 0, 0);
+        for explanation in &found {
+            let accepted: Vec<&Clue> = explanation.clues.iter().filter(|clue| clue.accepted).collect();
+            let rows: BTreeSet<Vec<u32>> =
+                accepted.iter().map(|clue| clue.x.iter().map(|value| value.to_bits()).collect()).collect();
+            let of = |clue: &&Clue| clue.changes.iter().map(|change| change.feature.clone()).collect::<Vec<_>>();
+            clues += accepted.len();
+            twice += accepted.len() - rows.len();
+            kinds += accepted.iter().map(of).collect::<BTreeSet<_>>().len();
+        }
+        println!("nabla --count 6, {} rows: {clues} clues, {twice} rows twice, {kinds} kinds of change", found.len());
+        Ok(())
+    }
+
+    /// What judges that had no part in the search say of the default's clues, and what a search that asks them reaches.
+    fn judged_by(self, chain: Option<&Explainer>) -> Result<()> {
+        let Self { explainer, inputs, threshold } = self;
+        let train = explainer.samples(Split::Train)?;
+        let plan = BoostedPlan { members: 1, depth: 6, rows: 0.9, columns: 1.0, rounds: 150, ..BoostedPlan::default() };
+        let trees = Boosted::fit(&plan, &train, explainer.task(), Seed(77), &|| Ok(()))?;
+        let mut judges = vec![Juror::new("boosted trees", Arc::new(trees))];
+        if let Some(chain) = chain {
+            let (own, rows) = (chain.known_schema()?.clone(), explainer.known_schema()?);
+            judges.push(Juror::of_schema("second chain", chain.shared_predictor(), own, rows)?);
+        }
+        let own = explainer.jury()?;
+        let search = usual(threshold)?;
+        let unseen = Jury { judges: judges.clone(), ..own.as_deref().cloned().unwrap_or_default() };
+        let explainer = explainer.with_jury(Some(unseen));
+        let begun = Instant::now();
+        let found = explainer.explain(&search, &inputs, Seed(0), &mut Silent)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let seen = Jury { asked: judges.clone(), judges, threshold };
+        let explainer = explainer.with_jury(Some(seen));
+        let mut thorough = search.clone();
+        thorough.portfolio.iter_mut().for_each(|portfolio| (portfolio.margin, portfolio.donors) = (1.0, 24));
+        let ceiling = explainer.explain(&thorough, &inputs, Seed(0), &mut Silent)?;
+        let most = explainer.known_schema()?.constraints.most_changed;
+        let name = most.map_or("any number of changes".into(), |most| format!("at most {most} changes"));
+        let (valid, agree) = tally(&found);
+        let first = |explanation: &Explanation| explanation.clues.iter().find(|clue| clue.accepted).cloned();
+        let clues: Vec<Clue> = found.iter().filter_map(first).collect();
+        let all: Vec<usize> = (0..clues.len()).collect();
+        let odd = |at: usize| f64::from(u8::from(clues[at].plausibility.and_then(|p| p.elbo).is_some_and(|e| e < ODD)));
+        println!(
+            "{name:<24} valid {valid}, agree {agree} of {} (ceiling {}), odd {:.0} %, d {:.1}, changes {:.1}, cost {:.3}, s a row {:.4}",
+            inputs.len(),
+            tally(&ceiling).1,
+            100.0 * mean(&all, &odd),
+            mean(&all, &|at| f64::from(clues[at].distance.input)),
+            mean(&all, &|at| clues[at].changes.len() as f64),
+            mean(&all, &|at| f64::from(clues[at].cost)),
+            seconds / inputs.len() as f64
+        );
         Ok(())
     }
 
@@ -119,11 +218,35 @@ impl Race {
         schema.changed(&schema.decode_row(self.x(input)), &schema.decode_row(x))
     }
 
-    fn searched(&self, search: &Search) -> Result<Vec<Option<Found>>> {
-        let mut search = Search { threshold: self.threshold, advised: false, plausibility: false, ..search.clone() };
+    /// Whether a row holds two categories, one of them changed, that no training row holds together.
+    fn has_unseen_pair(&self, input: usize, x: &[f32]) -> Result<bool> {
+        let (schema, train) = (self.schema(), self.explainer.samples(Split::Train)?);
+        let columns = schema.columns();
+        let categories: Vec<usize> =
+            (0..columns.len()).filter(|&feature| !schema.features[feature].kind.categories().is_empty()).collect();
+        let changed: Vec<usize> = self.changed(input, x);
+        let same = |row: &[f32], feature: usize| {
+            let range = columns[feature].range();
+            row[range.clone()].iter().zip(&x[range]).all(|(a, b)| (a - b).abs() < 0.5)
+        };
+        Ok(categories.iter().any(|&a| {
+            categories
+                .iter()
+                .filter(|&&b| b != a && changed.contains(&b))
+                .any(|&b| !(0..train.len()).any(|row| same(train.row(row), a) && same(train.row(row), b)))
+        }))
+    }
+
+    fn paper(&self, search: Search) -> Result<Vec<Option<Found>>> {
+        let mut search = Search { threshold: self.threshold, advised: false, plausibility: false, ..search };
         search.objective.input = Weighted(LAMBDA_X, Distance::L1);
         let found = self.explainer.explain(&search, &self.inputs, Seed(0), &mut Silent)?;
         Ok(found.into_iter().map(cheapest).collect())
+    }
+
+    fn searched(&self, search: &Search) -> Result<Vec<Option<Found>>> {
+        let found = self.explainer.explain(search, &self.inputs, Seed(0), &mut Silent)?;
+        Ok(found.into_iter().map(first).collect())
     }
 
     fn nearest(&self) -> Result<Vec<Option<Found>>> {
@@ -226,8 +349,26 @@ impl Race {
     }
 }
 
+/// Rows with an accepted clue, and those of them whose first clue convinces all judges.
+fn tally(found: &[Explanation]) -> (usize, usize) {
+    let clues: Vec<&Clue> =
+        found.iter().filter_map(|explanation| explanation.clues.iter().find(|clue| clue.accepted)).collect();
+    let agreed = |clue: &&&Clue| clue.agreement.as_ref().is_some_and(|agreement| agreement.share >= 1.0);
+    (clues.len(), clues.iter().filter(agreed).count())
+}
+
+fn mean(of: &[usize], value: &dyn Fn(usize) -> f64) -> f64 {
+    of.iter().map(|&at| value(at)).sum::<f64>() / of.len().max(1) as f64
+}
+
+/// The first accepted clue.
+fn first(explanation: Explanation) -> Option<Found> {
+    let clue = explanation.clues.into_iter().find(|clue| clue.accepted)?;
+    Some(Found { x: clue.x, cost: clue.cost })
+}
+
 /// The cheapest accepted clue.
 fn cheapest(explanation: Explanation) -> Option<Found> {
     let accepted = explanation.clues.into_iter().filter(|clue| clue.accepted);
-    accepted.min_by(|a: &Clue, b: &Clue| a.cost.total_cmp(&b.cost)).map(|clue| Found { x: clue.x, cost: clue.cost })
+    accepted.min_by(|a, b| a.cost.total_cmp(&b.cost)).map(|clue| Found { x: clue.x, cost: clue.cost })
 }

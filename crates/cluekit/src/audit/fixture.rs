@@ -30,6 +30,8 @@ pub fn clue(label: Label, x: Vec<f32>) -> Clue {
         accepted: true,
         reason: None,
         mapper: None,
+        agreement: None,
+        minimal: None,
         found_by: None,
         plausibility: None,
         delta: Some(3.5),

@@ -13,7 +13,7 @@ use crate::explanation::Explanation;
 use crate::measure::Reach;
 use crate::observer::Observer;
 use crate::prediction::{Prediction, ranked};
-use crate::search::{Decoding, Delta, DiversityTerm, Inputs, LatentBall, Search, Weighted};
+use crate::search::{Decoding, Delta, DiversityTerm, Inputs, LatentBall, Portfolio, Search, Weighted};
 use crate::seed::Seed;
 use crate::uncertainty::Uncertainty;
 use serde::{Deserialize, Serialize};
@@ -176,10 +176,6 @@ impl Explainer {
         Ok(())
     }
 
-    fn is_table(&self) -> bool {
-        self.schema().is_some_and(|schema| schema.image.is_none())
-    }
-
     /// Makes the audit of the model, under the name `name`.
     pub fn audit(&self, settings: &AuditSettings, name: &str, observer: &mut dyn Observer) -> Result<Audited> {
         settings.validate()?;
@@ -284,6 +280,7 @@ impl Explainer {
         search.threshold = self.judging(cost)?.threshold;
         search.objective.input = Weighted(cost.lambda_x, cost.distance);
         search.decoding = if cost.anchored { Decoding::Anchored } else { Decoding::Mean };
+        search.portfolio = self.is_table().then(Portfolio::default);
         if let Some(steps) = settings.steps {
             search.convergence.max_steps = steps;
         }

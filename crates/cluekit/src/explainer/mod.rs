@@ -20,6 +20,7 @@ mod fit_settings;
 mod fitted;
 mod gallery;
 mod global;
+mod jury;
 mod measure;
 mod rows;
 mod set;
@@ -44,7 +45,9 @@ use crate::model::store::run::{RunFolder, RunRecord};
 use crate::model::{Generative, Predictor};
 use crate::observer::Observer;
 use crate::prediction::Prediction;
-use crate::search::{Background, Certain, Models, PLAUSIBLE_ROWS, Plausible, Search, THRESHOLD_ROWS, TrainingRows};
+use crate::search::{
+    Background, Certain, Jury, Models, PLAUSIBLE_ROWS, Plausible, Search, THRESHOLD_ROWS, TrainingRows,
+};
 use crate::seed::Seed;
 use crate::uncertainty::Uncertainty;
 use rows::Source;
@@ -53,7 +56,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// Training rows that a portfolio looks at, at the most.
-const MOST_TRAINING_ROWS: usize = 20_000;
+const MOST_TRAINING_ROWS: usize = 50_000;
 
 /// An opened model with its data: the door to every question of this crate.
 pub struct Explainer {
@@ -96,6 +99,7 @@ struct Known {
     certain: Mutex<BTreeMap<(&'static str, u32), Certain>>,
     encoded: OnceLock<Arc<[crate::amortise::Encoded; 2]>>,
     training: OnceLock<Arc<TrainingRows>>,
+    jury: Mutex<Option<Option<Arc<Jury>>>>,
 }
 
 impl Explainer {
@@ -260,6 +264,11 @@ impl Explainer {
         self.predictor.as_ref()
     }
 
+    /// The same, to be shared.
+    pub fn shared_predictor(&self) -> Arc<dyn Predictor> {
+        self.predictor.clone()
+    }
+
     /// Whether there is a generative model, and so a latent space to search in.
     pub fn has_generative(&self) -> bool {
         self.generative.is_some()
@@ -373,16 +382,23 @@ impl Explainer {
     /// Training rows, evenly spread over all where there are very many, with what the predictor says of each.
     fn training_rows(&self) -> Result<Arc<TrainingRows>> {
         if self.known.training.get().is_none() {
-            let train = &self.rows()?.train;
-            let samples = match train.len() <= MOST_TRAINING_ROWS {
-                true => train.clone(),
-                false => self.spread_rows(MOST_TRAINING_ROWS)?,
+            let (samples, uncertainty) = match self.rows()?.train.len() <= MOST_TRAINING_ROWS {
+                true => self.predicted_rows()?,
+                false => {
+                    let samples = self.spread_rows(MOST_TRAINING_ROWS)?;
+                    let says = crate::prediction::predict(self.predictor(), &samples, &self.task)?;
+                    (samples, says.into_iter().map(|prediction| prediction.uncertainty).collect())
+                }
             };
-            let says = crate::prediction::predict(self.predictor(), &samples, &self.task)?;
-            let uncertainty = says.into_iter().map(|prediction| prediction.uncertainty).collect();
-            let _ = self.known.training.set(Arc::new(TrainingRows { samples, uncertainty }));
+            let rows = TrainingRows::new(self.known_schema()?, samples, uncertainty, self.jury()?.as_deref())?;
+            let _ = self.known.training.set(Arc::new(rows));
         }
         Ok(self.known.training.get().expect("it was just set").clone())
+    }
+
+    /// Whether inputs are rows of a table.
+    pub fn is_table(&self) -> bool {
+        self.schema().is_some_and(|schema| schema.image.is_none())
     }
 
     /// Training rows to look in for certain ones: those with an uncertainty of this kind below `below`.
@@ -397,9 +413,20 @@ impl Explainer {
         Ok(certain)
     }
 
+    /// The jury, certain where a search accepts.
+    fn jury_at(&self, search: &Search) -> Result<Option<Arc<Jury>>> {
+        let by_total = search.accept_by == Uncertainty::Total;
+        let at = |jury: Arc<Jury>| match by_total {
+            true => Arc::new(Jury { threshold: search.threshold, ..(*jury).clone() }),
+            false => jury,
+        };
+        Ok(self.jury()?.map(at))
+    }
+
     /// What `search` needs to know of the training rows: its distance, certain points, and what is plausible.
     pub fn background(&self, search: &Search, seed: Seed) -> Result<Background> {
         let has_rows = !matches!(self.source, Source::Nothing);
+        let beside = search.portfolio.is_some() && has_rows && self.is_table();
         Ok(Background {
             metric: Some(self.metric(search.objective.input.1)?),
             certain: match search.needs_certain() {
@@ -407,7 +434,8 @@ impl Explainer {
                 false => None,
             },
             plausible: if search.plausibility && has_rows { Some(self.plausible(seed)?) } else { None },
-            rows: if search.portfolio.is_some() && has_rows { Some(self.training_rows()?) } else { None },
+            rows: if beside { Some(self.training_rows()?) } else { None },
+            jury: if search.portfolio.is_some() && has_rows { self.jury_at(search)? } else { None },
         })
     }
 }

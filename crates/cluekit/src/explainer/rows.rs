@@ -7,7 +7,7 @@ use crate::error::{Error, Remedy, Result};
 use crate::model::parameters::{Layout, Parameters};
 use crate::model::pipeline::validation_split;
 use crate::named;
-use crate::observer::{Observer, Shared};
+use crate::observer::{Observer, Shared, Silent};
 use crate::prediction::{Prediction, UncertaintyParts, predict_watched};
 use crate::search::{PLAUSIBLE_ROWS, THRESHOLD_ROWS};
 use serde::{Deserialize, Serialize};
@@ -236,6 +236,21 @@ impl Explainer {
             Some(_) => Ok(encoded),
             None => Ok(self.known.encoded.get_or_init(|| encoded).clone()),
         }
+    }
+
+    /// All training rows with the uncertainty of each, which is kept in the run.
+    pub(super) fn predicted_rows(&self) -> Result<(Arc<Samples>, Vec<UncertaintyParts>)> {
+        let (train, validation) = self.learning_rows()?;
+        let split = [train, validation];
+        let says = match self.kept_predictions(&split) {
+            Some(says) => says,
+            None => self.ask_and_keep(&split, &mut Silent)?,
+        };
+        let [train, validation] = split;
+        let uncertainty = says.iter().flatten().map(|prediction| prediction.uncertainty).collect();
+        let (width, count) = (train.width, train.len() + validation.len());
+        let samples = Samples { x: [train.x, validation.x].concat(), width, y: Targets::Unknown(count) };
+        Ok((Arc::new(samples), uncertainty))
     }
 
     /// Predictions of both parts of the training rows, if they were kept.

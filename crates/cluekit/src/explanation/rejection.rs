@@ -23,6 +23,25 @@ pub enum Rejection {
         /// Each broken constraint with the values that break it.
         broken: Vec<String>,
     },
+    /// The counterfactual is unlike the training rows.
+    Implausible {
+        /// Share of training rows that are at least as odd, by the generative model.
+        share: f32,
+        /// Share of training rows that an accepted counterfactual must exceed.
+        least: f32,
+    },
+    /// The counterfactual holds two categories that no training row holds together.
+    UnseenPair {
+        /// Both features with the categories that they would have.
+        pair: [String; 2],
+    },
+    /// Too few judges are certain about the counterfactual.
+    Disagreement {
+        /// Share of the judges that are certain.
+        share: f32,
+        /// Share of the judges that must be.
+        required: f32,
+    },
     /// The model is still too uncertain about the counterfactual.
     TooUncertain {
         /// Uncertainty of the counterfactual, of the kind that the search accepts by.
@@ -40,6 +59,19 @@ impl fmt::Display for Rejection {
                 write!(f, "it lies at {distance} from z₀, outside the ball of radius {radius}")
             }
             Self::BreaksConstraints { broken } => write!(f, "{}", broken.join("; ")),
+            Self::Implausible { share, least } => {
+                let percent = |share: &f32| 100.0 * share;
+                let (share, least) = (percent(share), percent(least));
+                write!(
+                    f,
+                    "it is unlike the training rows: {share:.1} % of them are as odd, and {least:.1} % are too few"
+                )
+            }
+            Self::UnseenPair { pair: [first, second] } => write!(f, "no training row holds {first} and {second}"),
+            Self::Disagreement { share, required } => {
+                let (share, required) = (100.0 * share, 100.0 * required);
+                write!(f, "{share:.0} % of the judges are certain, and {required:.0} % are required")
+            }
             Self::TooUncertain { uncertainty, threshold } => {
                 write!(f, "uncertainty {uncertainty:.3} is not below {threshold}")
             }

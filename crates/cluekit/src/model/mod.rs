@@ -138,6 +138,15 @@ pub trait Generative: Send + Sync {
         Ok(None)
     }
 
+    /// The ELBO of each row with z at the encoder's mean instead of a draw: the same for the same row each time.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`, returns: `[rows]`
+    fn elbo_at_mean(&self, x: &Tensor<2>) -> Result<Option<Tensor<1>>> {
+        let _ = x;
+        Ok(None)
+    }
+
     /// Whether the decoder can be differentiated by z; a model without a gradient is searched by other methods.
     fn has_gradient(&self) -> bool {
         true

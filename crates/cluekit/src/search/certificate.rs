@@ -11,9 +11,11 @@ use crate::data::{Bounds, Feature, Schema, Task, Value};
 use crate::distance::{latent_distance, prediction_distance};
 use crate::error::Result;
 use crate::explanation::{Change, Clue, Distances, Label, Rejection};
+use crate::model::Predictive;
 use crate::parallel::over_shards;
-use crate::prediction::{Prediction, summarised};
-use crate::tensor::{tensor, values};
+use crate::prediction::{Prediction, answer_with_some, summarised};
+use crate::seed::Seed;
+use crate::tensor::{Tensor, tensor, values};
 use crate::uncertainty::Uncertainty;
 use std::ops::Range;
 
@@ -67,6 +69,8 @@ pub(super) fn certify(descent: &Descent, ends: &[End], acceptance: Acceptance) -
             accepted: reason.is_none(),
             reason,
             plausibility: None,
+            agreement: None,
+            minimal: None,
             mapper: None,
             found_by: None,
             delta: origin.ball.bound(),
@@ -82,13 +86,34 @@ pub(super) fn certify(descent: &Descent, ends: &[End], acceptance: Acceptance) -
 
 /// Fresh predictions and distances of the inputs `x`, each with the origin it belongs to and its code.
 pub(super) fn evaluate(descent: &Descent, places: &[(usize, &[f32])], x: &[Vec<f32>]) -> Result<Vec<Evaluated>> {
+    evaluate_by(descent, places, x, &|x| descent.models.predict(x))
+}
+
+/// The same by a few posterior samples, always the same ones: to find out what is worth a better look.
+pub(super) fn evaluate_roughly(
+    descent: &Descent,
+    places: &[(usize, &[f32])],
+    x: &[Vec<f32>],
+    samples: usize,
+) -> Result<Vec<Evaluated>> {
+    evaluate_by(descent, places, x, &|x| {
+        answer_with_some(descent.models.predictor, x, samples, &mut Seed(0).stream("a rough look"))
+    })
+}
+
+fn evaluate_by(
+    descent: &Descent,
+    places: &[(usize, &[f32])],
+    x: &[Vec<f32>],
+    predict: &(dyn Fn(&Tensor<2>) -> Result<Predictive> + Sync),
+) -> Result<Vec<Evaluated>> {
     let parts = over_shards(x.len(), ROWS, |range: Range<usize>| -> Result<Vec<Evaluated>> {
         descent.go_on()?;
         let (places, x) = (&places[range.clone()], &x[range]);
         let rows = descent.constants(places.iter().map(|(input, _)| (*input, None)));
         let z = tensor(places.iter().flat_map(|(_, z)| z.iter().copied()).collect(), [x.len(), places[0].1.len()]);
         let x = tensor(x.concat(), [x.len(), x[0].len()]);
-        let predictive = descent.models.predict(&x)?;
+        let predictive = predict(&x)?;
         let metric = descent.metric;
         let input = values(metric.between(&x, rows.x()));
         let distance = values(prediction_distance(&predictive, rows.prediction()));

@@ -5,7 +5,7 @@ use super::coupling::{Coupling, Found};
 use super::descent::{Descent, End, Start};
 use super::init::{along, direction, uniform_in_ball};
 use super::{Background, Delta, Inputs, Models, Order, Search, SubSearches};
-use super::{advice, plausibility, portfolio, sparse, spread};
+use super::{advice, jury, plausibility, portfolio, sparse, spread};
 use crate::error::Result;
 use crate::explanation::{Clue, Explanation};
 use crate::observer::{Observer, Shared};
@@ -83,6 +83,12 @@ impl Search {
         }
         if let Some(plausible) = &descent.background.plausible {
             plausibility::judge(descent, plausible, &mut sets)?;
+        }
+        if let Some(jury) = &descent.background.jury {
+            jury::judge(descent, jury, &mut sets)?;
+        }
+        if let Some(portfolio) = &self.portfolio {
+            portfolio.refuse(descent, &mut sets);
         }
         Ok(sets)
     }

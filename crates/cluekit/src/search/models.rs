@@ -2,6 +2,7 @@
 
 use super::certain::Certain;
 use super::decoding::Decoding;
+use super::jury::Jury;
 use super::plausibility::Plausible;
 use super::portfolio::TrainingRows;
 use crate::data::{Samples, Schema, Targets, Task};
@@ -106,6 +107,8 @@ pub struct Background {
     pub plausible: Option<Plausible>,
     /// Training rows with what the predictor says of them, for a portfolio; none without one.
     pub rows: Option<Arc<TrainingRows>>,
+    /// Predictors that learned from the same rows, and judge clues; none for clues that nobody else judges.
+    pub jury: Option<Arc<Jury>>,
 }
 
 impl Background {

@@ -26,6 +26,8 @@ const DRAWS: usize = 4;
 pub struct Plausible {
     reconstruction: Vec<f32>,
     elbo: Option<Vec<f32>>,
+    /// ELBOs with z at the encoder's mean, which take no draw.
+    at_mean: Option<Vec<f32>>,
     seed: Seed,
 }
 
@@ -48,7 +50,36 @@ impl Plausible {
             values
         };
         let elbo: Option<Vec<Vec<f32>>> = elbo.into_iter().collect();
-        Ok(Self { reconstruction: sorted(reconstruction.concat()), elbo: elbo.map(|e| sorted(e.concat())), seed })
+        let at_mean = over_shards(chosen.len() / width, ROWS, |range| {
+            let rows = chosen[range.start * width..range.end * width].to_vec();
+            Ok(models.generative.elbo_at_mean(&tensor(rows, [range.len(), width]))?.map(values))
+        });
+        let at_mean: Option<Vec<Vec<f32>>> = at_mean.into_iter().collect::<Result<Vec<_>>>()?.into_iter().collect();
+        Ok(Self {
+            reconstruction: sorted(reconstruction.concat()),
+            elbo: elbo.map(|e| sorted(e.concat())),
+            at_mean: at_mean.map(|e| sorted(e.concat())),
+            seed,
+        })
+    }
+
+    /// How far each row lies outside of what all training rows but the oddest `share` are: 0 inside, 1 as far beyond as
+    /// the middle row lies within.
+    pub(super) fn oddness(&self, models: &Models, rows: &[f32], width: usize, share: f32) -> Result<Vec<f32>> {
+        let x = tensor(rows.to_vec(), [rows.len() / width, width]);
+        let beyond = |sorted: &[f32], values: Vec<f32>, sign: f32| -> Vec<f32> {
+            let place = |share: f32| ((sorted.len() - 1) as f32 * share) as usize;
+            let (odd, middle) = (sorted[place(if sign > 0.0 { share } else { 1.0 - share })], sorted[place(0.5)]);
+            let spread = (middle - odd).abs().max(f32::MIN_POSITIVE);
+            values.into_iter().map(|value| (sign * (odd - value) / spread).max(0.0)).collect()
+        };
+        match (&self.at_mean, models.generative.elbo_at_mean(&x)?) {
+            (Some(sorted), Some(elbo)) => Ok(beyond(sorted, values(elbo), 1.0)),
+            _ => {
+                let decoded = models.decode(&models.encode(&x)?, width)?;
+                Ok(beyond(&self.reconstruction, values((decoded - x).abs().sum_dim(1)), -1.0))
+            }
+        }
     }
 
     /// Judges the counterfactuals `rows` of the input numbered `index`.

@@ -11,8 +11,8 @@
 //! What is not said is what the method's recipe says. A [`Search`] is written as all of its settings, and read from them.
 
 use super::{
-    Convergence, Decoding, Delta, DiversityTerm, InitScheme, LatentBall, Order, Scan, Search, Starts, SubSearches,
-    UncertaintyWeights, Weighted,
+    Convergence, Decoding, Delta, DiversityTerm, InitScheme, LatentBall, Order, Portfolio, Scan, Search, Starts,
+    SubSearches, UncertaintyWeights, Weighted,
 };
 use crate::distance::Distance;
 use crate::diversity::{Diversity, Space};
@@ -28,6 +28,8 @@ const DIVERSITY_WEIGHT: f32 = 1.0;
 /// Starts around each of the best clues, and how far around them, when nothing is said.
 const SUB_COUNT: usize = 5;
 const SUB_RADIUS: f32 = 0.5;
+/// λ_x outside of the paper's searches when nothing is said: clues are to be near.
+const LAMBDA_X: f32 = 0.03;
 
 named! {
     "method", "a method";
@@ -193,6 +195,18 @@ pub struct SearchSettings {
     /// Whether changes that need not be are taken back, in a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimal: Option<bool>,
+    /// Share of the training rows that count as usual, in a table: odder clues are not accepted; 0 for any clue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plausible: Option<f32>,
+    /// Share of the threshold below which the model and the jurors that are asked must be for a clue to be believed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f32>,
+    /// Least share of the judges that must be certain about an accepted clue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agree: Option<f32>,
+    /// Whether to search as the paper does, with nothing beside.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub only_paper: bool,
 }
 
 impl SearchSettings {
@@ -204,7 +218,7 @@ impl SearchSettings {
             SearchMethod::Clue => Delta::Fixed(LatentBall::UNBOUNDED),
             SearchMethod::Delta | SearchMethod::Nabla => Delta::Auto,
         });
-        let recipe = match method {
+        let mut recipe = match method {
             SearchMethod::Clue => Search { delta, ..Search::clue() },
             SearchMethod::Delta => Search::delta_clue(delta, COUNT),
             SearchMethod::Nabla => Search::nabla_clue(
@@ -213,6 +227,10 @@ impl SearchSettings {
                 self.diversity_term()?.unwrap_or(Weighted(DIVERSITY_WEIGHT, DiversityTerm::default())),
             ),
         };
+        if !self.only_paper {
+            recipe.portfolio = Some(Portfolio::default());
+            recipe.objective.input.0 = LAMBDA_X;
+        }
         let mut search = self.over(recipe, classes)?;
         // Without ∇-CLUE a diversity only spreads the starts.
         let spreads = self.diversity_term()?.map(|Weighted(_, term)| Weighted(0.0, term));
@@ -261,12 +279,7 @@ impl SearchSettings {
             each: self.sub_count.unwrap_or(SUB_COUNT),
             radius: self.sub_radius.unwrap_or(SUB_RADIUS),
         });
-        if self.scan.is_some() || self.donors.is_some() || self.minimal.is_some() {
-            let portfolio = search.portfolio.get_or_insert_default();
-            set(&mut portfolio.scan, self.scan);
-            set(&mut portfolio.donors, self.donors);
-            set(&mut portfolio.minimal, self.minimal);
-        }
+        self.set_portfolio(&mut search.portfolio)?;
         let terms = &mut search.objective;
         set(&mut terms.input.0, self.lambda_x);
         set(&mut terms.input.1, self.distance);
@@ -278,6 +291,37 @@ impl SearchSettings {
         }
         set(&mut search.accept_by, self.accept_by);
         Ok(search)
+    }
+
+    /// What is tried beside the search, where these settings say otherwise.
+    fn set_portfolio(&self, portfolio: &mut Option<Portfolio>) -> Result<()> {
+        let shares = [("plausible", self.plausible), ("margin", self.margin), ("agree", self.agree)];
+        for (key, share) in shares {
+            if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
+                return Err(Error::setting(key, format!("is a share between 0 and 1, got {share}")));
+            }
+        }
+        let given = [
+            ("scan", self.scan.is_some()),
+            ("donors", self.donors.is_some()),
+            ("minimal", self.minimal.is_some()),
+            ("plausible", self.plausible.is_some()),
+            ("margin", self.margin.is_some()),
+            ("agree", self.agree.is_some()),
+        ];
+        let Some((key, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+        if self.only_paper {
+            let problem = format!("searches as the paper does, and `{key}` says what is done beside");
+            return Err(Error::setting("only_paper", problem).remedy(Remedy::leave_out([key])));
+        }
+        let portfolio = portfolio.get_or_insert_default();
+        set(&mut portfolio.scan, self.scan);
+        set(&mut portfolio.donors, self.donors);
+        set(&mut portfolio.minimal, self.minimal);
+        set(&mut portfolio.plausible, self.plausible);
+        set(&mut portfolio.margin, self.margin);
+        set(&mut portfolio.agree, self.agree);
+        Ok(())
     }
 
     /// Refuses what a method does not do.
@@ -407,6 +451,10 @@ impl From<&Search> for SearchSettings {
             scan: search.portfolio.map(|portfolio| portfolio.scan),
             donors: search.portfolio.map(|portfolio| portfolio.donors),
             minimal: search.portfolio.map(|portfolio| portfolio.minimal),
+            plausible: search.portfolio.map(|portfolio| portfolio.plausible),
+            margin: search.portfolio.map(|portfolio| portfolio.margin),
+            agree: search.portfolio.map(|portfolio| portfolio.agree),
+            only_paper: search.portfolio.is_none(),
         }
     }
 }
@@ -456,7 +504,7 @@ mod tests {
         odd.sub_searches = Some(SubSearches { best: 2, each: 3, radius: 0.25 });
         odd.convergence = Convergence { max_steps: 50, relative: 0.1, absolute: 0.2, patience: 4 };
         odd.decoding = Decoding::Anchored;
-        odd.portfolio = Some(crate::search::Portfolio { scan: Scan::Two, donors: 3, minimal: false });
+        odd.portfolio = Some(Portfolio { scan: Scan::One, donors: 3, minimal: false, ..Portfolio::default() });
         let steps = Search { convergence: Convergence::all_steps(20), ..Search::delta_clue(Delta::Auto, 5) };
         for search in [Search::clue(), Search::judging(), Search::delta_clue(delta, 10), odd, steps] {
             let json = serde_json::to_string(&search).unwrap();
@@ -480,7 +528,10 @@ mod tests {
         let search = settings.search(SearchMethod::Nabla, &[]).unwrap();
         assert_eq!((search.count, search.objective.input.0, search.delta), (COUNT, 0.03, Delta::Auto));
         assert_eq!(search.objective.diversity.map(|term| term.0), Some(DIVERSITY_WEIGHT));
-        assert_eq!(SearchSettings::default().search(SearchMethod::Clue, &[]).unwrap(), Search::clue());
+        let paper = SearchSettings { only_paper: true, ..SearchSettings::default() };
+        assert_eq!(paper.search(SearchMethod::Clue, &[]).unwrap(), Search::clue());
+        let usual = SearchSettings::default().search(SearchMethod::Clue, &[]).unwrap();
+        assert_eq!((usual.portfolio, usual.objective.input.0), (Some(Portfolio::default()), LAMBDA_X));
     }
 
     #[test]

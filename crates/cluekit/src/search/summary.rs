@@ -126,6 +126,8 @@ mod tests {
             reason: None,
             plausibility: None,
             mapper: None,
+            agreement: None,
+            minimal: None,
             found_by: None,
             delta: None,
             changes: vec![],

@@ -177,6 +177,7 @@ fn background(world: &World, models: &Models) -> Background {
         certain: Some(Certain::among(models, world.samples.clone(), Uncertainty::Total, below).unwrap()),
         plausible: Some(Plausible::among(models, &world.samples.x, WIDTH, Seed(0)).unwrap()),
         rows: None,
+        jury: None,
     }
 }
 

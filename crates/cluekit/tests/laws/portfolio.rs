@@ -2,7 +2,8 @@
 //! it never costs more than the search alone.
 
 use super::*;
-use cluekit::search::{Portfolio, Scan, TrainingRows};
+use cluekit::explanation::Rejection;
+use cluekit::search::{Juror, Jury, Portfolio, Scan, TrainingRows};
 use std::sync::Arc;
 
 const POLICY: &str =
@@ -10,10 +11,11 @@ const POLICY: &str =
 const LAMBDA_X: f32 = 0.03;
 const THRESHOLD: f32 = 0.45;
 
-fn background(world: &World) -> Background {
+fn background(world: &World, jury: Option<Jury>) -> Background {
     let uncertainty = world.predictions().into_iter().map(|prediction| prediction.uncertainty).collect();
-    let rows = Arc::new(TrainingRows { samples: Arc::new(world.samples.clone()), uncertainty });
-    Background { rows: Some(rows), ..world.background() }
+    let (schema, samples) = (world.schema.as_ref().unwrap(), Arc::new(world.samples.clone()));
+    let rows = schema.image.is_none().then(|| TrainingRows::new(schema, samples, uncertainty, jury.as_ref()).unwrap());
+    Background { rows: rows.map(Arc::new), jury: jury.map(Arc::new), plausible: None, ..world.background() }
 }
 
 fn search(portfolio: Option<Portfolio>, count: usize) -> Search {
@@ -24,7 +26,7 @@ fn search(portfolio: Option<Portfolio>, count: usize) -> Search {
 
 fn explain(world: &World, inputs: &Inputs, portfolio: Option<Portfolio>, count: usize) -> Vec<Explanation> {
     let search = search(portfolio, count);
-    search.explain(&world.models(), &background(world), inputs, Seed(1), &mut Silent).unwrap()
+    search.explain(&world.models(), &background(world, None), inputs, Seed(1), &mut Silent).unwrap()
 }
 
 /// The uncertain rows that the policy leaves a way for.
@@ -117,7 +119,7 @@ fn accepted_clues_are_minimal_allowed_and_different() {
             seen += 1;
             let after = schema.decode_row(&clue.x);
             assert_eq!(schema.constraints.broken(schema, &before, &after), Vec::<String>::new());
-            assert!(clue.found_by.is_some());
+            assert!(clue.found_by.is_some() && clue.minimal == Some(true));
             assert!(accepted[..place].iter().all(|other| other.x != clue.x), "the same row twice");
             // No single change can be taken back.
             let back = schema.changed(&before, &after).into_iter().map(|feature| {
@@ -157,4 +159,95 @@ fn images_and_models_without_rows_are_searched_as_before() {
     let inputs = world.inputs(3);
     let without = |portfolio| world.explain(&search(portfolio, 2), &inputs, 1);
     assert_eq!(without(two()), without(None));
+}
+
+/// A juror that is certain of nothing, or of everything.
+struct Stubborn(f32);
+
+impl Predictor for Stubborn {
+    fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
+        let rows = x.dims()[0];
+        let logits = [self.0, 0.0, 0.0].repeat(rows);
+        let logs = log_softmax(tensor(logits, [rows, CLASSES]), 1);
+        Ok(Predictive::Classes { log_probabilities: logs.unsqueeze_dim::<3>(0) })
+    }
+
+    fn has_gradient(&self) -> bool {
+        false
+    }
+}
+
+/// The model itself as a juror, so that the jury is certain where the model is.
+fn jury(judges: &[(&str, f32)]) -> Jury {
+    let model = Juror::new("the model again", Arc::new(Members::new(people().width(), false)));
+    let judge = |(name, logit): &(&str, f32)| Juror::new(*name, Arc::new(Stubborn(*logit)));
+    Jury { asked: vec![model], judges: judges.iter().map(judge).collect(), threshold: THRESHOLD }
+}
+
+fn judged_by(world: &World, jury: Jury, portfolio: Portfolio, inputs: &Inputs) -> Vec<Explanation> {
+    let search = search(Some(portfolio), 2);
+    search.explain(&world.models(), &background(world, Some(jury)), inputs, Seed(1), &mut Silent).unwrap()
+}
+
+#[test]
+fn the_certificate_says_what_each_juror_says() {
+    let world = World::table("");
+    let found = judged_by(&world, jury(&[("sure", 9.0), ("unsure", 0.0)]), Portfolio::default(), &inputs(&world, 6));
+    let accepted: Vec<&Clue> = found.iter().flat_map(|e| &e.clues).filter(|clue| clue.accepted).collect();
+    assert!(accepted.len() >= 6);
+    for clue in accepted {
+        let agreement = clue.agreement.as_ref().unwrap();
+        let certain: Vec<(&str, bool, bool)> =
+            agreement.verdicts.iter().map(|v| (v.juror.as_str(), v.asked, v.certain)).collect();
+        assert_eq!(certain, [("sure", false, true), ("unsure", false, false), ("the model again", true, true)]);
+        assert!((agreement.share - 0.5).abs() < 1e-6, "half of those who only judge are certain");
+    }
+}
+
+#[test]
+fn a_clue_that_the_jury_believes_has_its_margin_and_comes_first() {
+    let world = World::table("");
+    let portfolio = Portfolio { margin: 0.6, ..Portfolio::default() };
+    let found = judged_by(&world, jury(&[]), portfolio, &inputs(&world, 8));
+    let sure = found.iter().filter(|e| e.clues[0].accepted && e.clues[0].uncertainty.total < 0.6 * THRESHOLD).count();
+    assert!(sure >= 6, "{sure} of 8 first clues have the margin");
+    for explanation in &found {
+        let believed: Vec<bool> =
+            explanation.clues.iter().map(|clue| clue.uncertainty.total < 0.6 * THRESHOLD).collect();
+        assert!(believed.is_sorted_by(|a, b| a >= b), "believed clues come first: {believed:?}");
+    }
+}
+
+#[test]
+fn too_little_agreement_can_be_a_reason_to_refuse() {
+    let world = World::table("");
+    let inputs = inputs(&world, 4);
+    let refused =
+        judged_by(&world, jury(&[("unsure", 0.0)]), Portfolio { agree: 0.5, ..Portfolio::default() }, &inputs);
+    for clue in refused.iter().flat_map(|e| &e.clues) {
+        assert!(!clue.accepted);
+        let told = matches!(clue.reason, Some(Rejection::Disagreement { share: 0.0, required: 0.5 }));
+        assert!(told || matches!(clue.reason, Some(Rejection::TooUncertain { .. })), "{:?}", clue.reason);
+    }
+}
+
+#[test]
+fn odd_clues_are_refused_where_plausible_ones_are_asked_for() {
+    let world = World::table("");
+    let inputs = inputs(&world, 10);
+    let plausible = world.background().plausible;
+    let explain = |share: f32| {
+        let portfolio = Portfolio { plausible: share, ..Portfolio::default() };
+        let background = Background { plausible: plausible.clone(), ..background(&world, None) };
+        search(Some(portfolio), 3).explain(&world.models(), &background, &inputs, Seed(1), &mut Silent).unwrap()
+    };
+    let usual = explain(0.9);
+    let all: Vec<&Clue> = usual.iter().flat_map(|e| &e.clues).collect();
+    assert!(all.iter().any(|clue| clue.accepted));
+    for clue in all {
+        let odd = clue.plausibility.unwrap().reconstruction > 0.9;
+        assert!(!(odd && clue.accepted), "{:?}", clue.plausibility);
+    }
+    let explained = |all: &[Explanation]| all.iter().filter(|e| e.accepted().next().is_some()).count();
+    assert!(explained(&explain(0.0)) >= explained(&usual), "nothing is refused where any clue will do");
 }

@@ -150,6 +150,7 @@ impl World {
             certain: Some(Certain::among(&models, self.samples.clone(), Uncertainty::Total, below).unwrap()),
             plausible: Some(Plausible::among(&models, &self.samples.x, self.samples.width, Seed(0)).unwrap()),
             rows: None,
+            jury: None,
         }
     }
 

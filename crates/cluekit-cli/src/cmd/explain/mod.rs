@@ -10,6 +10,7 @@ use crate::progress::Bar;
 use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::Seed;
+use cluekit::explainer::Explainer;
 use cluekit::search::{SearchMethod, SearchSettings};
 use std::io::Write;
 use std::path::PathBuf;
@@ -44,6 +45,9 @@ pub struct ExplainArgs {
     /// Settings of the search as TOML, with the names of the options and _ instead of -; options win over it.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// A further judge of the clues: another run that was made from the same data, with another seed or plan.
+    #[arg(long, value_name = "RUN")]
+    judge: Option<PathBuf>,
     /// Print the settings that would be used as TOML, and search nothing.
     #[arg(long)]
     print_config: bool,
@@ -59,7 +63,11 @@ pub struct ExplainArgs {
 
 /// Runs `clue explain`.
 pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
-    let explainer = args.constraints.open(&args.run)?;
+    let mut explainer = args.constraints.open(&args.run)?;
+    if let Some(judge) = &args.judge {
+        let other = Explainer::open(judge, &args.run.place.directory())?;
+        explainer = explainer.with_judge(&judge.display().to_string(), &other)?;
+    }
     let settings = args.search.over(config::read::<SearchSettings>(args.config.as_deref())?)?;
     let mut search = settings.search(args.method, explainer.classes())?;
     search.plausibility = !args.results.no_plausibility;

@@ -96,12 +96,38 @@ pub struct SearchArgs {
     /// How far around them [default: 0.5].
     #[arg(long, value_name = "R", requires = "sub_searches", allow_hyphen_values = true)]
     sub_radius: Option<f32>,
-    /// For tables: try every change of one feature too (1), and of two where nothing else is found (2); off tries none.
+    /// For tables: grow clues change by change (1), and try all of two changes where nothing is found (2); or off
+    /// [default: 2].
     #[arg(long, value_name = "N", value_parser = one_of::<Scan>(Scan::ALL.map(Scan::name)))]
     scan: Option<Scan>,
-    /// For tables: try so many certain training rows as counterfactuals too [default with --scan: 6].
+    /// For tables: try so many certain training rows as counterfactuals [default: 40].
     #[arg(long, value_name = "N")]
     donors: Option<usize>,
+    /// For tables: take back every change that is not needed [default: true].
+    #[arg(long, value_name = "BOOL")]
+    minimal: Option<bool>,
+    /// For tables: refuse clues that are odder than this share of the training rows, such as 95% [default: prefer others].
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    plausible: Option<f32>,
+    /// For tables: ask the model and the jury to be this much surer than the threshold [default: 0.68 of it].
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    margin: Option<f32>,
+    /// Accept a clue only if this share of the judges is certain too [default: 0].
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    agree: Option<f32>,
+    /// Search exactly as the paper does: no certain rows, no scan, no jury, and λ_x = 0 unless it is given.
+    #[arg(long)]
+    only_paper: bool,
+}
+
+/// A share as a number or in percent.
+fn share(text: &str) -> Result<f32, String> {
+    let number =
+        |text: &str| text.trim().parse::<f32>().map_err(|_| format!("`{text}` is no share, such as 0.95 or 95%"));
+    match text.strip_suffix('%') {
+        Some(percent) => Ok(number(percent)? / 100.0),
+        None => number(text),
+    }
 }
 
 impl SearchArgs {
@@ -115,6 +141,7 @@ impl SearchArgs {
         lay_over!(self, settings: radius, count, init, jitter, spread_starts, uncertainty, steps, learning_rate, threshold);
         lay_over!(self, settings: lambda_x, distance, lambda_y, lambda_z, lambda_p, diversity, space);
         lay_over!(self, settings: sub_searches, sub_count, sub_radius, scan, donors);
+        lay_over!(self, settings: minimal, plausible, margin, agree);
         if let Some(radii) = &self.delta {
             settings.delta = Some(radii.first()?);
         }
@@ -125,6 +152,7 @@ impl SearchArgs {
         settings.penalty |= self.penalty;
         settings.all_steps |= self.all_steps;
         settings.anchored |= self.anchored;
+        settings.only_paper |= self.only_paper;
         Ok(settings)
     }
 }

@@ -314,6 +314,26 @@ impl RunFolder {
         arrays.matching(Arc::new(layout)).ok()
     }
 
+    /// Keeps a juror for the next time, under a key that names what it learned from; a folder that cannot be written to
+    /// keeps none.
+    pub fn keep_juror(&self, name: &str, weights: &Parameters, key: &str) {
+        let path = self.jury_file(name);
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        if let (Ok(()), Ok(key)) = (folder, self.whole_key(key)) {
+            let _ = write_weights_with_note(&path, weights, Some(&key));
+        }
+    }
+
+    /// The juror kept under `key`; none if it is absent or damaged.
+    pub fn juror(&self, name: &str, key: &str) -> Option<Arrays> {
+        let key = self.whole_key(key).ok()?;
+        Arrays::read(&self.jury_file(name)).ok().filter(|arrays| arrays.note() == Some(&key))
+    }
+
+    fn jury_file(&self, name: &str) -> PathBuf {
+        self.file("jury").join(format!("{name}.safetensors"))
+    }
+
     /// The folder of the mappers.
     pub fn mappers(&self) -> MapperFolder {
         MapperFolder::in_folder(self.file("mappers"))

@@ -154,7 +154,13 @@ impl VaeNetwork {
     /// An estimate of the ELBO of each row from one draw of z, `[rows]`.
     pub fn elbo(&self, weights: &Weights, x: &Tensor<2>, rng: &mut Rng) -> Tensor<1> {
         let code = self.encode(weights, x.clone());
-        let outputs = self.decode(weights, code.sample(rng));
+        let z = code.sample(rng);
+        self.elbo_of(weights, x, &code, z)
+    }
+
+    /// The ELBO of each row where z is drawn as given, `[rows]`.
+    fn elbo_of(&self, weights: &Weights, x: &Tensor<2>, code: &Code, z: Tensor<2>) -> Tensor<1> {
+        let outputs = self.decode(weights, z);
         let variance = (self.likelihood.gaussians() > 0).then(|| weights.get("decoder.log_variance"));
         (self.likelihood.negative_log(&outputs, x, variance) + code.divergence()).neg()
     }
@@ -230,8 +236,16 @@ impl Generative for Vae {
         self.check("the latent code", z.dims(), self.network.latent)?;
         Ok(self.network.likelihood.mean(self.network.decode(&self.weights, z.clone())))
     }
+
     fn elbo(&self, x: &Tensor<2>, rng: &mut Rng) -> Result<Option<Tensor<1>>> {
         self.check("the input", x.dims(), self.network.inputs)?;
         Ok(Some(Self::elbo(self, x, rng)))
+    }
+
+    fn elbo_at_mean(&self, x: &Tensor<2>) -> Result<Option<Tensor<1>>> {
+        self.check("the input", x.dims(), self.network.inputs)?;
+        let code = self.network.encode(&self.weights, x.clone());
+        let z = code.mean.clone();
+        Ok(Some(self.network.elbo_of(&self.weights, x, &code, z)))
     }
 }

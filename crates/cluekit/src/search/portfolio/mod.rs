@@ -2,33 +2,40 @@
 //!
 //! ```text
 //! the search's own clues ─┐
-//! certain training rows ──┼─► minimal: what need not change goes back ─► certificate ─► the cheapest, each different
+//! certain training rows ──┼─► beam over changes ─► what need not change goes back ─► certificate ─► the best, each different
 //! one and two changes ────┘
 //! ```
 //!
 //! Descents begin where the uncertainty is greatest, and there it is flat. A training row that the model is certain about
 //! has no such beginning, and a scan of single changes needs none. Whatever is found is certified as a search's end is.
+//!
+//! A row is *believed* if the model and the jury are certain about it with a margin, and *accepted* if the model is.
+//! Believed rows are looked for first; where the constraints leave none, accepted ones are, with as few changes as can be.
 
+mod beam;
 mod donors;
 mod lattice;
-mod minimal;
+mod pairs;
 mod scan;
 mod tried;
 
 use super::certificate::certify;
 use super::descent::{Descent, End};
+use super::jury::Jury;
 use super::origin::Origin;
 use super::{Delta, LatentBall, Search};
-use crate::data::{Samples, Schema};
+use crate::data::{Feature, Samples, Schema, Task};
 use crate::error::Result;
-use crate::explanation::{Clue, FoundBy, StopReason};
+use crate::explanation::{Clue, FoundBy, Rejection, StopReason};
 use crate::prediction::UncertaintyParts;
 use crate::tensor::{tensor, values};
+use beam::{Beam, taken_back, without_needless};
 use donors::Donors;
 use lattice::Lattice;
+use pairs::Pairs;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use tried::{Candidate, Trial, Tried};
+use tried::{Candidate, Goal, Memory, Trial, Tried};
 
 /// Inputs that are looked at together; it bounds the memory.
 const INPUTS: usize = 64;
@@ -36,8 +43,21 @@ const INPUTS: usize = 64;
 const KEPT: usize = 3;
 /// Values of a number that are tried at the most, evenly spread over those of the training rows.
 const VALUES: usize = 12;
+/// Rows of an input, the best first, whose needless changes are taken back.
+const TAKEN_BACK: usize = 16;
 /// Scans of two changes with more rows than this for one input are left out.
 const MOST_PAIRS: usize = 60_000;
+/// Rounds of a beam that takes changes back, and of one that adds some.
+const BACK: usize = 40;
+const GROWN: usize = 12;
+/// A clue that is odder than this share of the training rows is taken only where no other is found.
+const USUAL: f32 = 0.95;
+/// Margin by which the model and the jury must at least be certain for a clue to count as believed at all.
+const SLIGHT: f32 = 0.88;
+/// Rows of a beam that takes changes back.
+const FEW: usize = 2;
+/// Rows of a beam that grows.
+const WIDTH: usize = 4;
 
 crate::named! {
     "scan", "a scan";
@@ -48,9 +68,9 @@ crate::named! {
         /// None.
         Off = "off",
         /// One change.
-        #[default]
         One = "1",
         /// One change, and two where nothing else explains an input.
+        #[default]
         Two = "2",
     }
 }
@@ -64,25 +84,80 @@ pub struct Portfolio {
     pub scan: Scan,
     /// Whether changes that need not be are taken back.
     pub minimal: bool,
+    /// Share of the training rows that an accepted clue must be as usual as; 0 for any clue. Usual ones are preferred.
+    pub plausible: f32,
+    /// Share of the threshold below which the model and the jurors that are asked must be for a clue to be believed.
+    pub margin: f32,
+    /// Least share of the judges that must be certain about an accepted clue; 0 for none.
+    pub agree: f32,
 }
 
 impl Default for Portfolio {
     fn default() -> Self {
-        Self { donors: 6, scan: Scan::default(), minimal: true }
+        Self { donors: 40, scan: Scan::default(), minimal: true, plausible: 0.0, margin: 0.68, agree: 0.0 }
     }
 }
 
-/// Training rows with what the predictor says of each.
+/// Training rows with what the predictor and the jury say of each, and the values that they hold.
 #[derive(Clone, Debug)]
 pub struct TrainingRows {
-    /// The encoded rows.
-    pub samples: Arc<Samples>,
-    /// Uncertainty of each row.
-    pub uncertainty: Vec<UncertaintyParts>,
+    samples: Arc<Samples>,
+    uncertainty: Vec<UncertaintyParts>,
+    /// The greatest total uncertainty of the jurors that are asked; none without a jury.
+    jury: Option<Vec<f32>>,
+    lattice: Lattice,
+    pairs: Pairs,
 }
 
-/// The clues of each input, improved by what else is known of: the cheapest accepted ones, each a row of its own. Inputs
-/// for which nothing is accepted keep the clues that they have.
+impl TrainingRows {
+    /// Training rows with the uncertainty of each.
+    pub fn new(
+        schema: &Schema,
+        samples: Arc<Samples>,
+        uncertainty: Vec<UncertaintyParts>,
+        jury: Option<&Jury>,
+    ) -> Result<Self> {
+        let task = &schema.target.task;
+        let in_thresholds = jury.map(|jury| jury.greatest(&samples, task)).transpose()?;
+        let jury = in_thresholds.zip(jury).map(|(says, jury)| says.into_iter().map(|s| s * jury.threshold).collect());
+        let (lattice, pairs) = (Lattice::of(schema, &samples, VALUES), Pairs::of(schema, &samples));
+        Ok(Self { samples, uncertainty, jury, lattice, pairs })
+    }
+}
+
+impl Portfolio {
+    /// Refuses accepted clues that are odd, hold categories that never come together, or convince too few judges.
+    pub(super) fn refuse(&self, descent: &Descent, sets: &mut [Vec<Clue>]) {
+        let table = descent.models.schema.filter(|schema| schema.image.is_none());
+        for (origin, set) in descent.origins.iter().zip(sets) {
+            for clue in set.iter_mut().filter(|clue| clue.accepted) {
+                let unseen = table.zip(descent.background.rows.as_ref()).and_then(|(schema, rows)| {
+                    let (first, second) = rows.pairs.unseen(&origin.x, &clue.x)?;
+                    let row = schema.decode_row(&clue.x);
+                    let named = |feature: usize| {
+                        let Feature { name, .. } = &schema.features[feature];
+                        format!("{name} = {}", schema.features[feature].show(&row[feature]))
+                    };
+                    Some(Rejection::UnseenPair { pair: [named(first), named(second)] })
+                });
+                let share = clue.agreement.as_ref().map_or(1.0, |agreement| agreement.share);
+                let disagreed =
+                    || (share < self.agree).then_some(Rejection::Disagreement { share, required: self.agree });
+                clue.reason = unseen.or_else(|| table.and_then(|_| self.implausible(clue))).or_else(disagreed);
+                clue.accepted = clue.reason.is_none();
+            }
+        }
+    }
+
+    fn implausible(&self, clue: &Clue) -> Option<Rejection> {
+        let plausibility = clue.plausibility?;
+        let (share, least) = (plausibility.elbo.unwrap_or(1.0 - plausibility.reconstruction), 1.0 - self.plausible);
+        (self.plausible > 0.0 && share < least).then_some(Rejection::Implausible { share, least })
+    }
+}
+
+/// The clues of each input, improved by what else is known of: believed ones first, the cheapest first, each a row of its
+/// own. Inputs for which nothing is accepted keep the clues that they have.
 pub(super) fn improved(
     search: &Search,
     portfolio: &Portfolio,
@@ -99,23 +174,41 @@ pub(super) fn improved(
         false => descent.origins.to_vec(),
     };
     let descent = Descent { origins: &origins, coupling: None, traced: false, ..*descent };
-    let lattice = Lattice::of(schema, &rows.samples, VALUES);
     let acceptance = search.acceptance();
-    let uncertainty: Vec<f32> = rows.uncertainty.iter().map(|parts| parts.get(acceptance.kind)).collect();
-    let most_changed = schema.constraints.most_changed.unwrap_or(usize::MAX);
-    let work = Work {
-        search,
-        portfolio,
-        schema,
-        donors: Donors::among(&rows.samples, &uncertainty, acceptance.threshold),
-        trial: Trial { descent: &descent, acceptance, lattice: &lattice, most_changed },
+    let background = descent.background;
+    let memory = Memory::default();
+    let trial = Trial {
+        memory: &memory,
+        descent: &descent,
+        acceptance,
+        unit: acceptance.threshold / unit_of(descent.models.task()),
+        lattice: &rows.lattice,
+        pairs: &rows.pairs,
+        most_changed: schema.constraints.most_changed.unwrap_or(usize::MAX),
+        jury: background.jury.as_deref().filter(|jury| !jury.asked.is_empty()),
+        plausible: background.plausible.as_ref().map(|plausible| (plausible, 1.0 - portfolio.plausible.max(USUAL))),
     };
+    let margin = if trial.jury.is_some() { portfolio.margin } else { 1.0 };
+    let goals = match trial.jury.is_some() {
+        true => vec![Goal::Believed(margin), Goal::Believed(SLIGHT.max(margin)), Goal::Plausible, Goal::Certain],
+        false => vec![Goal::Plausible, Goal::Certain],
+    };
+    let work = Work { search, portfolio, schema, goals, donors: Donors::among(rows, &trial, margin), trial };
     let mut improved = Vec::with_capacity(sets.len());
     for (block, sets) in sets.chunks(INPUTS).enumerate() {
         descent.go_on()?;
+        memory.clear();
         improved.extend(work.block(block * INPUTS, sets)?);
     }
     Ok(improved)
+}
+
+/// The objective is in units of the scaled target, thresholds are in those of the data.
+fn unit_of(task: &Task) -> f32 {
+    match task {
+        Task::Regression(scaling) => scaling.deviation as f32,
+        Task::Classification { .. } => 1.0,
+    }
 }
 
 /// What is done for all inputs alike.
@@ -123,63 +216,129 @@ struct Work<'a> {
     search: &'a Search,
     portfolio: &'a Portfolio,
     schema: &'a Schema,
+    /// What is wanted, the best first.
+    goals: Vec<Goal>,
     donors: Option<Donors>,
     trial: Trial<'a>,
+}
+
+/// All rows that were found for some inputs, those of each input together, the best first.
+struct Pools<'a> {
+    first: usize,
+    goals: &'a [Goal],
+    rows: Vec<Vec<Tried>>,
+}
+
+impl<'a> Pools<'a> {
+    fn new(first: usize, inputs: usize, goals: &'a [Goal]) -> Self {
+        Self { first, goals, rows: vec![vec![]; inputs] }
+    }
+
+    fn add(&mut self, found: Vec<Tried>) {
+        found.into_iter().for_each(|tried| self.rows[tried.row.input - self.first].push(tried));
+        let goals = self.goals;
+        let rank = |tried: &Tried| {
+            let goal = reached(tried, goals);
+            (goal, tried.score(goals[goal.min(goals.len() - 1)]))
+        };
+        for rows in &mut self.rows {
+            rows.sort_by(|a, b| rank(a).0.cmp(&rank(b).0).then(rank(a).1.total_cmp(&rank(b).1)));
+            rows.dedup_by(|a, b| a.row.x == b.row.x);
+        }
+    }
+
+    /// Inputs for which no row reaches a goal as good as this one.
+    fn without(&self, goal: usize) -> Vec<usize> {
+        let lacks = |rows: &Vec<Tried>| rows.first().is_none_or(|tried| reached(tried, self.goals) > goal);
+        (0..self.rows.len()).filter(|&at| lacks(&self.rows[at])).map(|at| self.first + at).collect()
+    }
+
+    /// The `most` best rows of each of the inputs by a goal.
+    fn best(&self, inputs: &[usize], goal: Goal, most: usize) -> Vec<Tried> {
+        let best = |&input: &usize| {
+            let mut rows: Vec<&Tried> = self.rows[input - self.first].iter().collect();
+            rows.sort_by(|a, b| a.score(goal).total_cmp(&b.score(goal)));
+            rows.into_iter().take(most).cloned().collect::<Vec<_>>()
+        };
+        inputs.iter().flat_map(best).collect()
+    }
+}
+
+/// Position of the best goal that a row reaches; their number if it reaches none.
+fn reached(tried: &Tried, goals: &[Goal]) -> usize {
+    goals.iter().position(|&goal| tried.reaches(goal)).unwrap_or(goals.len())
 }
 
 impl Work<'_> {
     /// The improved clues of the inputs from `first` on.
     fn block(&self, first: usize, sets: &[Vec<Clue>]) -> Result<Vec<Vec<Clue>>> {
         let inputs: Vec<usize> = (first..first + sets.len()).collect();
-        let found = self.found(&inputs, sets)?;
-        let mut pools: Vec<Vec<Tried>> = vec![vec![]; sets.len()];
-        found.into_iter().for_each(|tried| pools[tried.row.input - first].push(tried));
-        let kept = (2 * self.search.count).max(KEPT);
-        let best: Vec<Tried> = pools.into_iter().flat_map(|pool| best_of(pool, kept)).collect();
+        let pools = self.found(&inputs, sets)?;
+        let kept = (2 * self.search.count).max(TAKEN_BACK);
+        let best: Vec<Tried> = pools.rows.into_iter().flat_map(|pool| pool.into_iter().take(kept)).collect();
+        let own_goal = |tried: &Tried| self.goals[reached(tried, &self.goals).min(self.goals.len() - 1)];
         let done = match self.portfolio.minimal {
-            true => minimal::minimal(&self.trial, self.schema, best)?,
+            true => without_needless(&self.trial, own_goal, best)?,
             false => best,
         };
-        let mut pools: Vec<Vec<Tried>> = vec![vec![]; sets.len()];
-        done.into_iter().for_each(|tried| pools[tried.row.input - first].push(tried));
-        let chosen: Vec<Vec<Tried>> = pools.into_iter().map(|pool| self.different(pool)).collect();
+        let mut pools = Pools::new(first, sets.len(), &self.goals);
+        pools.add(done);
+        let chosen: Vec<Vec<Tried>> = pools.rows.into_iter().map(|pool| self.different(pool)).collect();
         self.certified(chosen, sets)
     }
 
-    /// All rows that were tried for these inputs.
-    fn found(&self, inputs: &[usize], sets: &[Vec<Clue>]) -> Result<Vec<Tried>> {
+    /// All rows that were found for these inputs.
+    fn found(&self, inputs: &[usize], sets: &[Vec<Clue>]) -> Result<Pools<'_>> {
+        let mut pools = Pools::new(inputs[0], inputs.len(), &self.goals);
         let own = inputs.iter().zip(sets).flat_map(|(&input, set)| {
-            let accepted = set.iter().filter(|clue| clue.accepted);
-            accepted.map(move |clue| Candidate { input, x: clue.x.clone(), by: FoundBy::Descent })
+            let finite = set.iter().filter(|clue| clue.x.iter().all(|value| value.is_finite()));
+            finite.map(move |clue| Candidate { input, x: clue.x.clone(), by: FoundBy::Descent })
         });
-        let mut found = self.trial.ask(own.collect())?;
+        let mut starts: Vec<Candidate> = own.collect();
         if let Some(donors) = &self.donors {
-            found.extend(donors.tried(&self.trial, inputs, self.portfolio.donors)?);
+            starts.extend(donors.of(&self.trial, inputs, self.portfolio.donors.max(self.search.count))?);
         }
-        if self.portfolio.scan != Scan::Off {
-            found.extend(scan::one_change(&self.trial, inputs, KEPT)?);
+        pools.add(self.trial.ask(starts)?);
+        let back = Beam { goal: self.goals[0], width: FEW, rounds: BACK, grows: false };
+        pools.add(back.run(&self.trial, self.schema, pools.best(inputs, back.goal, back.width))?);
+        if self.portfolio.scan == Scan::Off {
+            return Ok(pools);
+        }
+        // One change and then others, for what was not reached. Where any number of features may change, training rows
+        // have led to what can be believed; where few may, the margin is out of reach, and less is asked for.
+        let limited = self.trial.most_changed < self.trial.lattice.features() || self.trial.jury.is_none();
+        for (place, &goal) in self.goals.iter().enumerate() {
+            let all = self.search.count > 1 && goal == Goal::Plausible;
+            let left = match (limited, goal) {
+                (true, Goal::Believed(_)) if place == 0 => continue,
+                (false, Goal::Believed(_)) => continue,
+                _ if all || (limited && place == 0) => inputs.to_vec(),
+                // What was found on the way to a better goal may cost more than it has to.
+                (true, _) => pools.without(place - 1),
+                (false, _) => pools.without(place),
+            };
+            let unchanged =
+                |&input: &usize| Candidate { input, x: self.trial.origin(input).x.clone(), by: FoundBy::Scan };
+            let mut starts = self.trial.ask(left.iter().map(unchanged).collect())?;
+            starts.extend(pools.best(&left, goal, KEPT));
+            let grown = Beam { goal, width: WIDTH, rounds: GROWN, grows: true };
+            pools.add(grown.run(&self.trial, self.schema, starts)?);
         }
         if self.portfolio.scan == Scan::Two {
-            let explained = |input: usize| found.iter().any(|tried| tried.row.input == input && tried.accepted);
-            let left: Vec<usize> = inputs.iter().copied().filter(|&input| !explained(input)).collect();
             let small = |input: &usize| scan::size(&self.trial, *input) <= MOST_PAIRS;
-            let left: Vec<usize> = left.into_iter().filter(small).collect();
-            found.extend(scan::two_changes(&self.trial, &left, KEPT)?);
+            let left: Vec<usize> = pools.without(self.goals.len() - 1).into_iter().filter(small).collect();
+            pools.add(scan::one_change(&self.trial, &left, KEPT)?);
+            pools.add(scan::two_changes(&self.trial, &left, KEPT)?);
         }
-        Ok(found)
+        Ok(pools)
     }
 
-    /// At most as many accepted rows as are asked for: the cheapest, those that change other features before the rest.
+    /// At most as many accepted rows as are asked for, in their order, those that change other features before the rest.
     fn different(&self, pool: Vec<Tried>) -> Vec<Tried> {
-        let accepted = pool.into_iter().filter(|tried| tried.accepted).collect();
-        let sorted = best_of(accepted, usize::MAX);
-        let changed = |tried: &Tried| {
-            let origin = self.trial.origin(tried.row.input);
-            self.trial.lattice.changed(&origin.x, &tried.row.x)
-        };
         let mut seen: Vec<Vec<usize>> = Vec::new();
-        let (first, rest): (Vec<Tried>, Vec<Tried>) = sorted.into_iter().partition(|tried| {
-            let features = changed(tried);
+        let accepted = pool.into_iter().filter(|tried| tried.reaches(Goal::Certain));
+        let (first, rest): (Vec<Tried>, Vec<Tried>) = accepted.partition(|tried| {
+            let features = self.trial.changed(&tried.row);
             let new = !seen.contains(&features);
             if new {
                 seen.push(features);
@@ -192,15 +351,36 @@ impl Work<'_> {
     /// Certificates of the chosen rows; an input without any keeps what it has.
     fn certified(&self, chosen: Vec<Vec<Tried>>, sets: &[Vec<Clue>]) -> Result<Vec<Vec<Clue>>> {
         let all: Vec<&Tried> = chosen.iter().flatten().collect();
+        let minimal = self.are_minimal(&all)?;
         let ends = self.ends(&all)?;
         let clues = if ends.is_empty() { vec![] } else { certify(self.trial.descent, &ends, self.trial.acceptance)? };
-        let mut clues = clues.into_iter();
+        let mut clues = clues.into_iter().zip(minimal);
         let set = |(chosen, old): (Vec<Tried>, &Vec<Clue>)| {
-            let named = |(clue, tried): (Clue, &Tried)| Clue { found_by: Some(tried.row.by), ..clue };
+            let named = |((clue, minimal), tried): ((Clue, bool), &Tried)| Clue {
+                found_by: Some(tried.row.by),
+                minimal: Some(minimal),
+                ..clue
+            };
             let new: Vec<Clue> = clues.by_ref().take(chosen.len()).zip(&chosen).map(named).collect();
             if new.iter().any(|clue| clue.accepted) { new } else { old.clone() }
         };
         Ok(chosen.into_iter().zip(sets).map(set).collect())
+    }
+
+    /// Whether no single change of a row can be taken back without the model getting uncertain.
+    fn are_minimal(&self, rows: &[&Tried]) -> Result<Vec<bool>> {
+        let mut minimal = vec![true; rows.len()];
+        let (mut places, mut back) = (Vec::new(), Vec::new());
+        for (at, tried) in rows.iter().enumerate() {
+            for row in taken_back(&self.trial, &tried.row).into_iter().filter(|row| self.trial.is_allowed(row)) {
+                places.push(at);
+                back.push(row);
+            }
+        }
+        for (at, back) in places.into_iter().zip(self.trial.ask(back)?) {
+            minimal[at] &= !back.reaches(Goal::Certain);
+        }
+        Ok(minimal)
     }
 
     /// The rows as ends of searches, with the codes that they have.
@@ -223,16 +403,4 @@ impl Work<'_> {
         };
         Ok(rows.iter().zip(codes.chunks_exact(latent)).map(end).collect())
     }
-}
-
-/// The best rows, each once.
-fn best_of(mut pool: Vec<Tried>, most: usize) -> Vec<Tried> {
-    pool.sort_by(Tried::order);
-    let mut best: Vec<Tried> = Vec::new();
-    for tried in pool {
-        if best.len() < most && best.iter().all(|other| other.row.x != tried.row.x) {
-            best.push(tried);
-        }
-    }
-    best
 }

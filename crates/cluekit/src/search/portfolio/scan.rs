@@ -1,6 +1,6 @@
 //! The exact scan of one and of two changes over the values that training rows hold.
 
-use super::tried::{Candidate, Trial, Tried};
+use super::tried::{Candidate, Goal, Trial, Tried};
 use crate::error::Result;
 use crate::explanation::FoundBy;
 
@@ -21,14 +21,13 @@ fn singles(trial: &Trial, input: usize) -> Vec<Candidate> {
     (0..trial.lattice.features()).flat_map(of_feature).collect()
 }
 
-/// The best rows with one change for each of the inputs, at most `most` of each; allowed rows only.
+/// The best rows with one change for each of the inputs, at most `most` of each.
 pub fn one_change(trial: &Trial, inputs: &[usize], most: usize) -> Result<Vec<Tried>> {
-    let allowed = |row: &Candidate| trial.is_allowed(row);
-    let rows: Vec<Candidate> = inputs.iter().flat_map(|&input| singles(trial, input)).filter(allowed).collect();
+    let rows: Vec<Candidate> = inputs.iter().flat_map(|&input| singles(trial, input)).collect();
     best_of_each(trial, rows.into_iter(), most)
 }
 
-/// The best rows with two changes for each of the inputs, at most `most` of each; allowed rows only.
+/// The best rows with two changes for each of the inputs, at most `most` of each.
 pub fn two_changes(trial: &Trial, inputs: &[usize], most: usize) -> Result<Vec<Tried>> {
     if trial.most_changed < 2 {
         return Ok(vec![]);
@@ -46,7 +45,7 @@ pub fn two_changes(trial: &Trial, inputs: &[usize], most: usize) -> Result<Vec<T
             (changed + 1..lattice.features()).flat_map(move |feature| second(feature, &first))
         })
     };
-    best_of_each(trial, inputs.iter().flat_map(|&input| pairs(input)).filter(|row| trial.is_allowed(row)), most)
+    best_of_each(trial, inputs.iter().flat_map(|&input| pairs(input)), most)
 }
 
 /// Number of rows that a scan of two changes asks about for an input.
@@ -68,7 +67,10 @@ fn best_of_each(trial: &Trial, mut rows: impl Iterator<Item = Candidate>, most: 
             return Ok(kept);
         }
         kept.extend(trial.ask(block)?);
-        kept.sort_by(|a, b| a.row.input.cmp(&b.row.input).then(a.order(b)));
+        kept.sort_by(|a, b| {
+            let score = |tried: &Tried| tried.score(Goal::Certain);
+            a.row.input.cmp(&b.row.input).then(score(a).total_cmp(&score(b)))
+        });
         let (mut input, mut count) = (usize::MAX, 0);
         kept.retain(|tried| {
             count = if tried.row.input == input { count + 1 } else { 1 };
