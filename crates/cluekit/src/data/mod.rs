@@ -15,6 +15,7 @@ mod infer;
 mod memory;
 #[cfg(feature = "files")]
 pub mod npy;
+mod one_hot;
 mod predicate;
 mod provider;
 #[cfg(feature = "files")]
@@ -34,6 +35,7 @@ pub use directory::DataDir;
 pub use encoding::{Column, ColumnKind, Value};
 #[cfg(feature = "files")]
 pub use memory::{Table, Values};
+pub use one_hot::one_hot_groups;
 pub use predicate::Predicate;
 pub use provider::Provider;
 pub use schema::{Feature, Image, Kind, Scaling, Schema, Target, Task};
