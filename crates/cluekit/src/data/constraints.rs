@@ -88,6 +88,11 @@ impl Constraints {
         *self == Self::default()
     }
 
+    /// Whether any change is allowed: a cost alone forbids nothing, and neither does an order.
+    pub fn allow_everything(&self) -> bool {
+        Self { order: BTreeMap::new(), cost: BTreeMap::new(), ..self.clone() }.is_empty()
+    }
+
     /// Both sets of constraints together; `other` has the last word on `most_changed` and on a feature's range, order and
     /// cost.
     pub fn merged(self, other: Self) -> Self {
@@ -327,6 +332,8 @@ RATE = 2.5
         assert_eq!(toml::to_string(&constraints).unwrap(), ALL);
         assert_eq!(toml::to_string(&Constraints::default()).unwrap(), "");
         assert!(Constraints::default().is_empty() && !constraints.is_empty());
+        let priced = read("cost = { RATE = 2.0 }");
+        assert!(priced.allow_everything() && !priced.is_empty() && !constraints.allow_everything());
     }
 
     #[test]

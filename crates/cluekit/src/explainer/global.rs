@@ -149,7 +149,7 @@ impl Explainer {
         let certain = unchanged.iter().filter(|clue| clue.accepted).count();
         explanation.certain_unchanged = Some(certain as f64 / unchanged.len() as f64);
         if let Some(schema) = models.schema {
-            let after = match schema.constraints.is_empty() {
+            let after = match schema.constraints.allow_everything() {
                 true => change.changed_inputs(),
                 false => mean_row(&clues, rows.width),
             };
