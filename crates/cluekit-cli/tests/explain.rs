@@ -215,6 +215,12 @@ fn constraints_hold_in_every_clue_that_is_accepted() {
         "debt <= income",
         "--most-changed",
         "2",
+        "--never",
+        "job=nurse",
+        "--transition",
+        "job: judge ->",
+        "--cost",
+        "debt=2",
     ];
     for anchored in [&[][..], &["--anchored"]] {
         let options = ["--method", "delta", "--delta", "2", "--count", "4", "--top", "6", "--threshold", "0.5"];
@@ -229,7 +235,7 @@ fn constraints_hold_in_every_clue_that_is_accepted() {
                 match change["feature"].as_str().unwrap() {
                     "debt" => assert!(number("to") < number("from")),
                     "income" => assert!(number("to") > number("from") && number("to") <= 4500.0),
-                    "job" => {}
+                    "job" => assert!(change["to"] != "nurse" && change["from"] != "judge"),
                     other => panic!("{other} may not change"),
                 }
             }
@@ -318,7 +324,7 @@ fn an_input_without_an_accepted_clue_gets_advice_and_exit_code_3() {
 #[test]
 fn what_cannot_be_done_ends_in_one_clear_error() {
     let Runs { moons, loans, .. } = runs();
-    let wrong: [(&Path, &[&str], &str); 24] = [
+    let wrong: [(&Path, &[&str], &str); 33] = [
         (moons, &["--inputs", "100000"], "there is no row 100000; rows count from 0 to"),
         (moons, &["--class", "middle"], "there is no class `middle`; the classes are"),
         (moons, &["--towards", "middle"], "there is no class `middle`"),
@@ -343,6 +349,15 @@ fn what_cannot_be_done_ends_in_one_clear_error() {
         (loans, &["--only-up", "debt", "--only-down", "debt"], "debt"),
         (loans, &["--range", "income=9000..5000"], "income"),
         (loans, &["--relation", "debt < income"], "debt < income"),
+        (loans, &["--never", "job=pilot"], "`job` has no category `pilot`"),
+        (loans, &["--never", "job"], "`job` is not a feature and its value; write `feature=value`"),
+        (loans, &["--transition", "job = clerk"], "write it like `job: student -> clerk, engineer`"),
+        (loans, &["--transition", "jop: clerk -> judge"], "did you mean `job`?"),
+        (loans, &["--order", "job: clerk"], "an order has at least two categories"),
+        (loans, &["--order", "clerk < judge"], "write it like `education: none < school < college`"),
+        (loans, &["--only-up", "job"], "`job` is categorical, and its values have no order"),
+        (loans, &["--cost", "age"], "`age` is not a feature and its weight; write `feature=3`"),
+        (loans, &["--cost", "age=0"], "a weight is a number above 0, got 0"),
     ];
     for (run, arguments, expected) in wrong {
         let (_, message) = fails(&mut explain(run, &[&["--method", "nabla", "-q"], arguments].concat()));

@@ -14,20 +14,22 @@ pub fn global_text(set: &GlobalSet) -> String {
     let mut text = String::new();
     for group in &set.groups {
         let _ = writeln!(text, "{}", group.name);
+        let (above, left_out) = (group.uncertain_above, group.impossible);
         let Some(reach) = &group.reach else {
-            let _ =
-                writeln!(text, "  no test input of this group is more uncertain than {:.3}\n", group.uncertain_above);
+            let _ = match left_out {
+                0 => writeln!(text, "  no test input of this group is more uncertain than {above:.3}\n"),
+                _ => writeln!(text, "  none of its {left_out} uncertain test inputs can meet the constraints\n"),
+            };
             continue;
         };
         let percent =
             |i: &MeanInterval| format!("{:.0}% ({:.0} to {:.0}%)", 100.0 * i.mean, 100.0 * i.low, 100.0 * i.high);
         let number = |i: &MeanInterval| format!("{:.2} ({:.2} to {:.2})", i.mean, i.low, i.high);
         let inputs = if reach.inputs == 1 { "input" } else { "inputs" };
-        let _ = writeln!(
-            text,
-            "  on {} held-out {inputs} with an uncertainty above {:.3}:",
-            reach.inputs, group.uncertain_above
-        );
+        let _ = writeln!(text, "  on {} held-out {inputs} with an uncertainty above {:.3}:", reach.inputs, above);
+        if left_out > 0 {
+            let _ = writeln!(text, "  ({left_out} more cannot meet the constraints)");
+        }
         let _ = writeln!(text, "  uncertainty {} before, {} after", number(&reach.before), number(&reach.after));
         let _ = writeln!(text, "  {} become certain (below {})", percent(&reach.certain), set.threshold);
         if let Some(kept) = &reach.class_kept {

@@ -235,7 +235,7 @@ mod tests {
         assert!(!html.contains("Constraints hold"));
         let mut audit = clients(&table());
         audit.provenance.constraints = vec![Setting { key: "immutable".into(), value: "ZIP".into() }];
-        assert!(page(&audit).unwrap().contains("Constraints hold for the clues of single inputs and not here"));
+        assert!(page(&audit).unwrap().contains("Constraints hold here too"));
     }
 
     #[test]

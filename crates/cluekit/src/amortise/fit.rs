@@ -10,6 +10,7 @@ mod validation;
 use super::groups::{Group, Pair};
 use super::kind::Learned;
 use super::{Encoded, FittedUnder, Mapper, MapperKind, MapperPlan, Mappers, Thresholds};
+use crate::distance::Metric;
 use crate::error::Result;
 use crate::explanation::Clue;
 use crate::observer::Observer;
@@ -63,6 +64,7 @@ impl<'a> Fit<'a> {
             most_clusters: (plan.kind == MapperKind::Clusters).then_some(plan.most_clusters),
             lambda_x,
             distance,
+            weights: self.background.metric.as_ref().map(Metric::weights).unwrap_or_default(),
             decoding: self.search.decoding,
             thresholds: self.thresholds,
             seed: self.seed,

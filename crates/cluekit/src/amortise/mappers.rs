@@ -36,6 +36,9 @@ pub struct FittedUnder {
     pub lambda_x: f32,
     /// Distance between inputs in the cost that choices were made by.
     pub distance: Distance,
+    /// Weight of each column in that distance; empty where all weigh the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<f32>,
     /// How codes became inputs when choices were made.
     pub decoding: Decoding,
     /// Limits between uncertain, certain and other rows.

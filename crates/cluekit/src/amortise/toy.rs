@@ -102,6 +102,7 @@ pub(super) fn fitted_under() -> FittedUnder {
         most_clusters: None,
         lambda_x: 0.03,
         distance: Distance::L1,
+        weights: vec![],
         decoding: Decoding::Mean,
         thresholds: Thresholds { uncertain_above, certain_below, kind: Uncertainty::Total },
         seed: Seed(1),

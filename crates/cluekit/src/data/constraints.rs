@@ -6,7 +6,11 @@
 //! only_down = ["PAY_0"]
 //! most_changed = 3
 //! relations = ["BILL_AMT1 <= LIMIT_BAL"]
+//! never = ["EDUCATION=unknown"]
+//! transitions = ["MARRIAGE: married -> divorced"]
 //! ranges = { LIMIT_BAL = [10000, 500000] }
+//! order = { EDUCATION = ["school", "university"] }
+//! cost = { LIMIT_BAL = 3.0 }
 //! ```
 //!
 //! A search moves inside the [`Bounds`] and the [`Halfspace`]s of encoded columns, [`Constraints::repair`] makes the
@@ -14,14 +18,19 @@
 
 mod bounds;
 mod broken;
+mod categories;
 mod domains;
+mod never;
+mod phrase;
 mod range;
 mod relation;
 mod repair;
+mod transition;
 
 pub use bounds::{Bounds, Halfspace};
 pub use range::Range;
 pub use relation::Relation;
+pub use transition::Transition;
 
 use super::encoding::{closest, listed};
 use super::{Feature, Kind, Schema};
@@ -37,10 +46,12 @@ pub struct Constraints {
     /// Names of the features that stay as they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub immutable: Vec<String>,
-    /// Names of the features that may only grow; a binary one may go from its first category to its second.
+    /// Names of the features that may only grow; a binary one may go from its first category to its second, a
+    /// categorical one along its order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub only_up: Vec<String>,
-    /// Names of the features that may only shrink; a binary one may go from its second category to its first.
+    /// Names of the features that may only shrink; a binary one may go from its second category to its first, a
+    /// categorical one against its order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub only_down: Vec<String>,
     /// Largest number of features that may change; none for any number.
@@ -50,11 +61,25 @@ pub struct Constraints {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub relations: Vec<Relation>,
+    /// Values that no counterfactual may take unless the input has them, each as `feature=value`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub never: Vec<String>,
+    /// Categories that can be reached from others, as in `job: student -> clerk, engineer`; a category that no line
+    /// begins with leads anywhere.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub transitions: Vec<Transition>,
     /// The values that a feature may take, in the data's own unit; without one, those between the least and the
     /// greatest of the training rows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, serde_json::Value>"))]
     pub ranges: BTreeMap<String, Range>,
+    /// Categories of features from low to high, for `only_up` and `only_down`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub order: BTreeMap<String, Vec<String>>,
+    /// Weights of features in the distance between inputs; 1 for the others.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub cost: BTreeMap<String, f64>,
 }
 
 impl Constraints {
@@ -63,7 +88,13 @@ impl Constraints {
         *self == Self::default()
     }
 
-    /// Both sets of constraints together; `other` has the last word on a feature's range and on `most_changed`.
+    /// Whether any change is allowed: a cost alone forbids nothing, and neither does an order.
+    pub fn allow_everything(&self) -> bool {
+        Self { order: BTreeMap::new(), cost: BTreeMap::new(), ..self.clone() }.is_empty()
+    }
+
+    /// Both sets of constraints together; `other` has the last word on `most_changed` and on a feature's range, order and
+    /// cost.
     pub fn merged(self, other: Self) -> Self {
         fn union<T: PartialEq>(mut all: Vec<T>, more: Vec<T>) -> Vec<T> {
             for item in more {
@@ -79,7 +110,11 @@ impl Constraints {
             only_down: union(self.only_down, other.only_down),
             most_changed: other.most_changed.or(self.most_changed),
             relations: union(self.relations, other.relations),
+            never: union(self.never, other.never),
+            transitions: union(self.transitions, other.transitions),
             ranges: self.ranges.into_iter().chain(other.ranges).collect(),
+            order: self.order.into_iter().chain(other.order).collect(),
+            cost: self.cost.into_iter().chain(other.cost).collect(),
         }
     }
 
@@ -103,6 +138,25 @@ impl Constraints {
         }
     }
 
+    /// A feature and its weight in the distance between inputs, as in `AGE=3`.
+    ///
+    /// ```
+    /// use cluekit::Constraints;
+    ///
+    /// assert_eq!(Constraints::parse_cost("AGE=3")?, ("AGE".into(), 3.0));
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
+    pub fn parse_cost(text: &str) -> Result<(String, f64)> {
+        let parts = text.rsplit_once('=').map(|(name, weight)| (name.trim(), weight.trim().parse()));
+        match parts {
+            Some((name, Ok(weight))) if !name.is_empty() => Ok((name.to_owned(), weight)),
+            _ => {
+                let problem = format!("`{text}` is not a feature and its weight; write `feature=3`");
+                Err(Error::setting("constraints.cost", problem))
+            }
+        }
+    }
+
     /// Whether the constraints can be meant for `schema`: known features of fitting kinds, no contradictions.
     ///
     /// Contradictions that depend on the input are found by [`Constraints::bounds`].
@@ -117,8 +171,9 @@ impl Constraints {
         for (key, names) in [("constraints.only_up", &self.only_up), ("constraints.only_down", &self.only_down)] {
             for name in names {
                 let feature = find(schema, key, name)?;
-                if matches!(feature.kind, Kind::Categorical { .. }) {
-                    let problem = "is categorical, and its values have no order; make it immutable, or remove it";
+                if matches!(feature.kind, Kind::Categorical { .. }) && !self.order.contains_key(name) {
+                    let problem = "is categorical, and its values have no order; give one in constraints.order, make it \
+                                   immutable, or remove it";
                     return Err(Error::setting(key, format!("`{name}` {problem}")));
                 }
             }
@@ -137,7 +192,20 @@ impl Constraints {
                 number(feature, "constraints.relations", &format!("`{relation}` compares numbers"))?;
             }
         }
-        self.ranges.iter().try_for_each(|(name, range)| validate_range(schema, name, range))
+        self.validate_never(schema)?;
+        self.validate_categories(schema)?;
+        self.ranges.iter().try_for_each(|(name, range)| validate_range(schema, name, range))?;
+        self.cost.iter().try_for_each(|(name, weight)| validate_cost(schema, name, *weight))
+    }
+}
+
+fn validate_cost(schema: &Schema, name: &str, weight: f64) -> Result<()> {
+    let key = format!("constraints.cost.{name}");
+    find(schema, &key, name)?;
+    // Distances are computed in f32.
+    match (weight as f32).is_normal() && weight > 0.0 {
+        true => Ok(()),
+        false => Err(Error::setting(key, format!("a weight is a number above 0, got {weight}; 1 is the usual one"))),
     }
 }
 
@@ -168,10 +236,15 @@ fn validate_range(schema: &Schema, name: &str, range: &Range) -> Result<()> {
 fn find<'a>(schema: &'a Schema, key: &str, name: &str) -> Result<&'a Feature> {
     schema.features.iter().find(|feature| feature.name == name).ok_or_else(|| {
         let names: Vec<&str> = schema.features.iter().map(|feature| feature.name.as_str()).collect();
-        let guess = closest(name, names.iter().copied());
-        let guess = guess.map(|guess| format!("; did you mean `{guess}`?")).unwrap_or_default();
-        Error::setting(key, format!("no feature is called `{name}`{guess} (features: {})", listed(&names)))
+        Error::setting(key, unknown(&format!("no feature is called `{name}`"), name, &names, "features"))
     })
+}
+
+/// What is wrong with a name that is none of the `choices`, with the likeliest of them.
+fn unknown<S: AsRef<str>>(what: &str, name: &str, choices: &[S], plural: &str) -> String {
+    let guess = closest(name, choices.iter().map(AsRef::as_ref));
+    let guess = guess.map(|guess| format!("; did you mean `{guess}`?")).unwrap_or_default();
+    format!("{what}{guess} ({plural}: {})", listed(choices))
 }
 
 /// The scaling of a feature that must be a number, for the `reason` given.
@@ -238,10 +311,18 @@ only_up = ["LIMIT_BAL", "MARRIED"]
 only_down = ["PAY_0"]
 most_changed = 3
 relations = ["BILL_AMT1 <= LIMIT_BAL", "2*RATE - PAY_0 >= 1.5"]
+never = ["EDUCATION=other", "PAY_0=8"]
+transitions = ["EDUCATION: school -> university", "MARRIED: yes ->"]
 
 [ranges]
 LIMIT_BAL = [10000.0, 500000.0]
 RATE = "1.."
+
+[order]
+EDUCATION = ["school", "university"]
+
+[cost]
+RATE = 2.5
 "#;
 
     #[test]
@@ -251,6 +332,8 @@ RATE = "1.."
         assert_eq!(toml::to_string(&constraints).unwrap(), ALL);
         assert_eq!(toml::to_string(&Constraints::default()).unwrap(), "");
         assert!(Constraints::default().is_empty() && !constraints.is_empty());
+        let priced = read("cost = { RATE = 2.0 }");
+        assert!(priced.allow_everything() && !priced.is_empty() && !constraints.allow_everything());
     }
 
     #[test]
@@ -263,14 +346,15 @@ RATE = "1.."
         assert!(problem("only_up = [\"x\"]").starts_with("setting `constraints.only_up`: no feature is called `x` (f"));
         assert!(problem("relations = [\"RAT <= 3\"]").contains("constraints.relations`: no feature is called `RAT`;"));
         assert!(problem("ranges = { RAT = [1, 2] }").contains("constraints.ranges.RAT`: no feature is called `RAT`;"));
+        assert!(problem("cost = { RAT = 2.0 }").contains("constraints.cost.RAT`: no feature is called `RAT`;"));
     }
 
     #[test]
     fn what_does_not_fit_the_kind_of_a_feature_is_refused() {
         assert_eq!(
             problem("only_down = [\"EDUCATION\"]"),
-            "setting `constraints.only_down`: `EDUCATION` is categorical, and its values have no order; make it \
-             immutable, or remove it"
+            "setting `constraints.only_down`: `EDUCATION` is categorical, and its values have no order; give one in \
+             constraints.order, make it immutable, or remove it"
         );
         assert_eq!(
             problem("ranges = { MARRIED = [0, 1] }"),
@@ -318,12 +402,17 @@ RATE = "1.."
 
     #[test]
     fn merging_gives_the_union_with_the_last_word_to_the_second() {
-        let shell = read("immutable = [\"RATE\", \"EDUCATION\"]\nmost_changed = 5\nranges = { LIMIT_BAL = \"..9\" }");
+        let shell = "immutable = [\"RATE\", \"EDUCATION\"]\nmost_changed = 5\nranges = { LIMIT_BAL = \"..9\" }\n\
+            never = [\"PAY_0=8\", \"PAY_0=7\"]\ntransitions = [\"MARRIED: no ->\"]\ncost = { RATE = 9.0 }";
+        let shell = read(shell);
         let merged = read(ALL).merged(shell);
         assert_eq!(merged.immutable, ["EDUCATION", "RATE"]);
         assert_eq!((merged.most_changed, merged.relations.len()), (Some(5), 2));
         assert_eq!(merged.ranges["LIMIT_BAL"], Range { least: None, greatest: Some(9.0) });
         assert_eq!(merged.ranges["RATE"], Range { least: Some(1.0), greatest: None });
+        assert_eq!(merged.never, ["EDUCATION=other", "PAY_0=8", "PAY_0=7"]);
+        assert_eq!((merged.transitions.len(), merged.cost["RATE"]), (3, 9.0));
+        assert_eq!(merged.order, read(ALL).order);
         assert_eq!(read(ALL).merged(Constraints::default()), read(ALL));
     }
 
@@ -342,17 +431,37 @@ RATE = "1.."
         }
     }
 
+    #[test]
+    fn a_weight_is_a_number_above_zero() {
+        read("cost = { RATE = 0.5, EDUCATION = 3 }").validate(&credit()).unwrap();
+        for weight in ["0", "-1", "inf", "nan", "1e-300", "1e300"] {
+            let message = problem(&format!("cost = {{ RATE = {weight} }}"));
+            assert!(message.starts_with("setting `constraints.cost.RATE`: a weight is a number above 0"), "{message}");
+        }
+        assert_eq!(Constraints::parse_cost("a = b = 2").unwrap(), ("a = b".into(), 2.0));
+        for text in ["AGE", "AGE=", "=3", "AGE=old"] {
+            let message = Constraints::parse_cost(text).unwrap_err().to_string();
+            let expected = format!("`{text}` is not a feature and its weight; write `feature=3`");
+            assert_eq!(message, format!("setting `constraints.cost`: {expected}"));
+        }
+    }
+
     proptest! {
         #[test]
         fn toml_keeps_constraints_to_the_last_bit(
             lists in prop::array::uniform3(prop::collection::vec("[a-z \"'é]{1,5}", 0..3)),
             most_changed in prop::option::of(1..9_usize),
             limits in prop::collection::vec(-1e12..1e12, 0..3),
+            never in prop::collection::vec("[a-z =é\"]{1,5}", 0..3),
+            (from, to) in ("[a-z :,]{1,5}", prop::collection::vec("[a-z :,]{1,5}", 0..3)),
+            order in prop::collection::btree_map("[a-z .\"]{1,5}", prop::collection::vec("[a-z <]{1,5}", 1..3), 0..3),
+            cost in prop::collection::btree_map("[a-z .\"]{1,5}", 1e-9..1e9, 0..3),
             ranges in prop::collection::btree_map("[a-z .\"]{1,5}", (-1e9..1e9, prop::option::of(-1e9..1e9)), 0..3),
         ) {
             let [immutable, only_up, only_down] = lists;
             let constraints = Constraints {
-                immutable, only_up, only_down, most_changed,
+                immutable, only_up, only_down, most_changed, never, order, cost,
+                transitions: vec![Transition { feature: "a b".into(), from, to }],
                 relations: limits.iter().map(|limit| format!("a <= {limit}").parse().unwrap()).collect(),
                 ranges: ranges.into_iter().map(|(name, (a, b))| (name, Range { least: Some(a), greatest: b })).collect(),
             };

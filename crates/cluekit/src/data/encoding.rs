@@ -195,7 +195,7 @@ impl Feature {
     }
 
     /// The value that `encoded`, the feature's own columns, stands for.
-    fn decode(&self, encoded: &[f32]) -> Value {
+    pub(crate) fn decode(&self, encoded: &[f32]) -> Value {
         match &self.kind {
             Kind::Continuous(scaling) | Kind::Ordinal(scaling) => Value::Number(scaling.decode(encoded[0])),
             Kind::Binary { categories } => Value::Category(categories[usize::from(encoded[0] >= 0.5)].clone()),

@@ -15,6 +15,7 @@ mod infer;
 mod memory;
 #[cfg(feature = "files")]
 pub mod npy;
+mod one_hot;
 mod predicate;
 mod provider;
 #[cfg(feature = "files")]
@@ -27,13 +28,14 @@ pub mod source;
 mod split;
 mod tokens;
 
-pub use constraints::{Bounds, Constraints, Halfspace, Range, Relation};
+pub use constraints::{Bounds, Constraints, Halfspace, Range, Relation, Transition};
 pub use dataset::{Chosen, Dataset, Samples, Source, Targets, sha256_hex};
 pub(crate) use dataset::{sha256_of, spread_evenly};
 pub use directory::DataDir;
 pub use encoding::{Column, ColumnKind, Value};
 #[cfg(feature = "files")]
 pub use memory::{Table, Values};
+pub use one_hot::one_hot_groups;
 pub use predicate::Predicate;
 pub use provider::Provider;
 pub use schema::{Feature, Image, Kind, Scaling, Schema, Target, Task};

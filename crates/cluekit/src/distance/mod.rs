@@ -8,15 +8,17 @@
 //! | `mad` | Σ \|xᵢ − x₀ᵢ\| / MADᵢ, with the median absolute deviation of each numeric feature |
 //! | `range` | Σ \|xᵢ − x₀ᵢ\| / (maxᵢ − minᵢ), with the training range of each numeric feature |
 //!
-//! In `mad` and `range` a changed category counts 1.
+//! In `mad` and `range` a changed category counts 1. Where the constraints give a feature a cost w, each difference in its
+//! columns is multiplied by w before anything else.
 
 mod mahalanobis;
 mod scales;
+mod weights;
 
 use crate::data::Schema;
 use crate::error::{Error, Result};
 use crate::model::Predictive;
-use crate::tensor::{Tensor, tensor};
+use crate::tensor::{Tensor, tensor, values};
 use crate::uncertainty::{LEAST_PROBABILITY, mean_prediction};
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +64,8 @@ impl Distance {
 #[derive(Clone, Debug)]
 pub struct Metric {
     kind: Distance,
+    /// What a person says that each column's difference costs; none where all cost the same.
+    weights: Option<Tensor<2>>,
     /// What each column's difference is multiplied by.
     scales: Option<Tensor<2>>,
     /// `[width, width]`: the transpose of L⁻¹ with Σ = L Lᵀ.
@@ -70,14 +74,24 @@ pub struct Metric {
 
 impl Default for Metric {
     fn default() -> Self {
-        Self { kind: Distance::L1, scales: None, whitening: None }
+        Self { kind: Distance::L1, weights: None, scales: None, whitening: None }
     }
 }
 
 impl Metric {
-    /// The distance of this kind, learned from encoded training `rows` where it has to be.
+    /// The distance of this kind, learned from encoded training `rows` where it has to be; the costs of features in the
+    /// schema's constraints weigh it.
     pub fn fit(kind: Distance, rows: &[f32], width: usize, schema: Option<&Schema>) -> Result<Self> {
-        let plain = Self { kind, scales: None, whitening: None };
+        let metric = Self::unweighted(kind, rows, width, schema)?;
+        let weights = schema.and_then(weights::weights).map(|weights| {
+            let width = weights.len();
+            tensor(weights, [1, width])
+        });
+        Ok(Self { weights, ..metric })
+    }
+
+    fn unweighted(kind: Distance, rows: &[f32], width: usize, schema: Option<&Schema>) -> Result<Self> {
+        let plain = Self { kind, ..Self::default() };
         if !kind.needs_data() {
             return Ok(plain);
         }
@@ -110,6 +124,11 @@ impl Metric {
         self.kind
     }
 
+    /// Weight of each column; empty where all weigh the same.
+    pub fn weights(&self) -> Vec<f32> {
+        self.weights.clone().map(values).unwrap_or_default()
+    }
+
     /// The distance of each row of `x` to the same row of `original`.
     ///
     /// # Shapes
@@ -126,7 +145,10 @@ impl Metric {
     /// # Ok::<(), cluekit::Error>(())
     /// ```
     pub fn between(&self, x: &Tensor<2>, original: &Tensor<2>) -> Tensor<1> {
-        let difference = x.clone() - original.clone();
+        let mut difference = x.clone() - original.clone();
+        if let Some(weights) = &self.weights {
+            difference = difference * weights.clone();
+        }
         match (&self.scales, &self.whitening, self.kind) {
             (Some(scales), _, _) => (difference * scales.clone()).abs().sum_dim(1).squeeze_dim(1),
             (_, Some(whitening), _) => euclidean(difference.matmul(whitening.clone())),
@@ -169,7 +191,7 @@ pub fn prediction_distance(predictive: &Predictive, original: &Tensor<2>) -> Ten
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::{scalar, values};
+    use crate::tensor::scalar;
 
     fn rows(values: &[f32]) -> Tensor<2> {
         tensor(values.to_vec(), [1, values.len()])
@@ -191,6 +213,44 @@ mod tests {
         // Ranges 2 and 8; medians 1 and 4, so the median absolute deviations are 1 and 4.
         assert_eq!(distance(Distance::Range, &[2.0, 8.0]), 2.0);
         assert_eq!(distance(Distance::Mad, &[2.0, 8.0]), 4.0);
+    }
+
+    /// A number, one of two and one of three.
+    fn schema(cost: &str) -> Schema {
+        toml::from_str(&format!(
+            "target = {{ name = 'y', task = 'classification', classes = ['a', 'b'] }}\nconstraints = {{ {cost} }}\n\
+             features = [{{ name = 'n', kind = 'continuous', mean = 0.0, deviation = 1.0, least = 0.0, greatest = 9.0 }},\n\
+             {{ name = 'b', kind = 'binary', categories = ['p', 'q'] }},\n\
+             {{ name = 'c', kind = 'categorical', categories = ['p', 'q', 'r'] }}]"
+        ))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_cost_weighs_the_columns_of_its_feature() {
+        let data = [1.0, 0.0, 1.0, 0.0, 0.0, 5.0, 1.0, 0.0, 1.0, 0.0];
+        let (from, to) = (rows(&[0.0, 0.0, 1.0, 0.0, 0.0]), rows(&[4.0, 1.0, 0.0, 0.0, 1.0]));
+        let between = |kind: Distance, cost: &str| {
+            scalar(Metric::fit(kind, &data, 5, Some(&schema(cost))).unwrap().between(&to, &from))
+        };
+        let cost = "cost = { n = 3.0, c = 0.5 }";
+        // 4 + 1 + 1 + 1, and 12 + 1 + ½ + ½
+        assert_eq!((between(Distance::L1, ""), between(Distance::L1, cost)), (7.0, 14.0));
+        // √(12² + 1 + ¼ + ¼)
+        assert!((between(Distance::L2, cost) - 145.5_f32.sqrt()).abs() < 1e-5);
+        // The range of n is 4, and a changed category counts 1: 1 + 1 + 1, and 3 + 1 + ½.
+        assert_eq!((between(Distance::Range, ""), between(Distance::Range, cost)), (3.0, 4.5));
+        let all = "cost = { n = 2.0, b = 2.0, c = 2.0 }";
+        let [plain, double] = ["", all].map(|cost| between(Distance::Mahalanobis, cost));
+        assert!((double - 2.0 * plain).abs() < 1e-3 * double, "{plain} {double}");
+    }
+
+    #[test]
+    fn without_costs_nothing_is_multiplied() {
+        let metric = Metric::fit(Distance::L1, &[], 1, Some(&schema(""))).unwrap();
+        assert_eq!(metric.weights(), Vec::<f32>::new());
+        let metric = Metric::fit(Distance::L1, &[], 1, Some(&schema("cost = { b = 2.0 }"))).unwrap();
+        assert_eq!(metric.weights(), [1.0, 2.0, 1.0, 1.0, 1.0]);
     }
 
     #[test]

@@ -119,7 +119,7 @@ impl Explainer {
             mappers.push((kind.name().to_owned(), fitted));
         }
         if method == BEST {
-            let price = search.price(&self.plain_background(search)?)?;
+            let price = search.price(&self.plain_background(search)?, self.schema())?;
             for name in self.opened()?.folder.mappers().names()? {
                 let fitted = self.load(&name)?;
                 match fitted.check(&price) {

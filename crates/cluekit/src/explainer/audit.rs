@@ -437,6 +437,10 @@ impl Explainer {
                 picture: None,
                 notes: mapper.notes.clone(),
             };
+            if explanation.impossible > 0 {
+                let count = explanation.impossible;
+                card.notes.push(format!("{count} uncertain inputs cannot meet the constraints and are left out"));
+            }
             if card.reach.as_ref().is_some_and(|reach| !is_finite(reach)) {
                 (card.reach, card.changes) = (None, vec![]);
                 card.notes.push("what the change makes of its inputs left the finite numbers".into());

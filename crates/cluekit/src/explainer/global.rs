@@ -1,10 +1,13 @@
 //! What a fitted mapper does to the uncertain rows of its group that it was not learned from.
+//!
+//! A mapper knows no constraints. What it makes of a row is brought within those of the row and certified, as the clue of
+//! a single input is; rows that cannot meet them are counted and left out.
 
 use super::{Explainer, Split};
 use crate::amortise::{Encoded, GlobalChange, Mapper, Mappers, cheapest_first};
 use crate::audit::FeatureShift;
-use crate::data::Samples;
-use crate::error::{Error, Result};
+use crate::data::{Samples, Schema};
+use crate::error::{Error, ErrorKind, Result};
 use crate::explanation::{Clue, Label};
 use crate::measure::{Outcome, Reach};
 use crate::search::{Inputs, Models, Prepared, Proposal, Search};
@@ -32,9 +35,12 @@ pub struct GlobalExplanation {
     pub name: String,
     /// Uncertainty above which inputs of the group were taken.
     pub uncertain_above: f32,
+    /// Number of such inputs that cannot meet their constraints and are left out.
+    #[serde(skip_serializing_if = "is_none")]
+    pub impossible: usize,
     /// Means over these inputs; none without inputs.
     pub reach: Option<Reach>,
-    /// Mean change of each feature of a table; empty for images.
+    /// Mean change of each feature of a table, within the constraints; empty for images.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FeatureShift>,
     /// Share of these inputs that are certain after mere reconstruction, without the change.
@@ -59,6 +65,11 @@ pub struct ChangedExample {
     pub after: Vec<f32>,
     /// Total uncertainty of input, reconstruction and changed input, in this order.
     pub uncertainty: [f32; 3],
+}
+
+/// Whether a count says nothing.
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Explainer {
@@ -89,7 +100,7 @@ impl Explainer {
         seed: Seed,
     ) -> Result<GlobalSet> {
         let (test, says) = (self.samples(Split::Test)?, self.predictions(Split::Test)?.to_vec());
-        let rows = Encoded::with_predictions(&self.unconstrained()?, Samples::clone(&test), says)?;
+        let rows = Encoded::with_predictions(&self.models()?, Samples::clone(&test), says)?;
         let explain = |(_, mapper): &(usize, &Mapper)| self.global(mapper, method, &rows, search, seed);
         let groups = mappers.iter().map(explain).collect::<Result<_>>()?;
         Ok(GlobalSet { method: method.into(), threshold: search.threshold, groups })
@@ -104,16 +115,17 @@ impl Explainer {
         search: &Search,
         seed: Seed,
     ) -> Result<GlobalExplanation> {
-        let (models, background) = (self.unconstrained()?, self.plain_background(search)?);
+        let (models, background) = (self.models()?, self.plain_background(search)?);
         let kind = search.accept_by;
         let amount = |row: usize| rows.predictions[row].uncertainty.get(kind);
         let belongs =
             |&row: &usize| amount(row) > mapper.uncertain_above && mapper.pair.from.hold(rows, row, models.schema);
-        let members: Vec<usize> =
-            crate::prediction::ranked(&rows.predictions, kind).into_iter().filter(belongs).collect();
+        let members = crate::prediction::ranked(&rows.predictions, kind).into_iter().filter(belongs);
+        let (members, impossible): (Vec<usize>, Vec<usize>) = members.partition(|&row| self.is_possible(rows.x(row)));
         let mut explanation = GlobalExplanation {
             name: mapper.pair.name(self.classes()),
             uncertain_above: mapper.uncertain_above,
+            impossible: impossible.len(),
             reach: None,
             changes: vec![],
             certain_unchanged: None,
@@ -137,12 +149,34 @@ impl Explainer {
         let certain = unchanged.iter().filter(|clue| clue.accepted).count();
         explanation.certain_unchanged = Some(certain as f64 / unchanged.len() as f64);
         if let Some(schema) = models.schema {
-            explanation.changes = FeatureShift::between(schema, &change.inputs, &change.changed_inputs());
+            let after = match schema.constraints.allow_everything() {
+                true => change.changed_inputs(),
+                false => mean_row(&clues, rows.width),
+            };
+            explanation.changes = FeatureShift::between(schema, &change.inputs, &after);
         }
         explanation.change = Some(change);
         explanation.examples = examples(&rows, &unchanged, &clues);
         Ok(explanation)
     }
+
+    /// Whether an input can meet its constraints.
+    fn is_possible(&self, x: &[f32]) -> bool {
+        let impossible = |schema: &Schema| {
+            let bounds = schema.constraints.bounds(schema, x);
+            bounds.is_err_and(|error| error.kind() == ErrorKind::ConstraintsImpossible)
+        };
+        !self.schema().is_some_and(impossible)
+    }
+}
+
+/// The mean of what was certified, an encoded row.
+fn mean_row(clues: &[Clue], width: usize) -> Vec<f32> {
+    let mean = |column: usize| {
+        let sum: f64 = clues.iter().map(|clue| f64::from(clue.x[column])).sum();
+        (sum / clues.len() as f64) as f32
+    };
+    (0..width).map(mean).collect()
 }
 
 /// The cheapest clue of each row.
@@ -187,5 +221,91 @@ fn outcome(mapper: &Mapper, rows: &Encoded, row: usize, clue: &Clue) -> Outcome 
             Label::Class(label) => Some(label == asked),
             Label::Value(_) => None,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amortise::{LearnFrom, MapperKind, MapperPlan, Scheme};
+    use crate::data::{Constraints, DataDir, Request, load};
+    use crate::explainer::{CostSettings, GroupSettings};
+    use crate::model::{Generative, Predictive, Predictor};
+    use crate::observer::Silent;
+    use crate::tensor::{Tensor, log_softmax};
+    use std::sync::Arc;
+
+    /// The first class where x1 + x2 is small.
+    struct Logistic;
+
+    impl Predictor for Logistic {
+        fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
+            let sum = x.clone().sum_dim(1);
+            let logits = Tensor::cat(vec![sum.clone() * -0.5, sum * 0.5], 1);
+            Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
+        }
+    }
+
+    /// The latent space is the input space.
+    struct Same;
+
+    impl Generative for Same {
+        fn latent_dim(&self) -> usize {
+            2
+        }
+
+        fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
+            Ok(x.clone())
+        }
+
+        fn decode(&self, z: &Tensor<2>) -> Result<Tensor<2>> {
+            Ok(z.clone())
+        }
+    }
+
+    /// What the difference of means does to the group of each class under these constraints.
+    fn shown(constraints: &str) -> Vec<GlobalExplanation> {
+        let moons = load(&Request::new("moons"), None, &DataDir::locate(None)).unwrap();
+        let constraints: Constraints = toml::from_str(constraints).unwrap();
+        let explainer = Explainer::new(Arc::new(Logistic), Arc::new(Same)).with_rows(moons);
+        let explainer = explainer.with_constraints(constraints).unwrap();
+        let groups = GroupSettings::of_scheme(Scheme::Within);
+        let search = explainer.judging(&CostSettings::default()).unwrap();
+        let thresholds = groups.thresholds(search.threshold, search.accept_by);
+        let plan = MapperPlan::new(MapperKind::LatentDbm, LearnFrom::Data);
+        let pairs = explainer.pairs(&groups).unwrap();
+        let fitted = explainer.fit(&plan, &pairs, &search, thresholds, Seed(0), &mut Silent).unwrap();
+        let mappers: Vec<_> = fitted.all.iter().enumerate().collect();
+        explainer.globals(&mappers, "latent-dbm", &search, Seed(0)).unwrap().groups
+    }
+
+    #[test]
+    fn what_a_group_changes_keeps_the_constraints() {
+        let changes = |constraints: &str| -> Vec<f64> {
+            shown(constraints).iter().flat_map(|group| group.changes.iter().map(|shift| shift.change)).collect()
+        };
+        let free = changes("");
+        assert_eq!(free.len(), 4, "two features in each of two groups");
+        assert!(free.iter().all(|change| change.abs() > 0.01), "{free:?}");
+        let held = changes("immutable = [\"x1\"]\nonly_up = [\"x2\"]");
+        for (held, free) in held.chunks(2).zip(free.chunks(2)) {
+            assert!(held[0].abs() < 1e-5 && held[1] > -1e-5, "{held:?}");
+            // What leads down stays; what leads up is as it was.
+            assert!((held[1] - free[1].max(0.0)).abs() < 0.1, "{held:?} {free:?}");
+        }
+    }
+
+    #[test]
+    fn inputs_that_cannot_meet_their_constraints_are_counted_and_left_out() {
+        let some = shown("immutable = [\"x1\"]\nranges = { x1 = [0.5, 9] }");
+        let free = shown("");
+        for (some, free) in some.iter().zip(&free) {
+            let inputs = |group: &GlobalExplanation| group.reach.as_ref().map_or(0, |reach| reach.inputs);
+            assert_eq!(inputs(some) + some.impossible, inputs(free));
+            assert_eq!(free.impossible, 0);
+        }
+        assert!(some.iter().any(|group| group.impossible > 0));
+        let none = shown("immutable = [\"x1\"]\nranges = { x1 = [90, 91] }");
+        assert!(none.iter().all(|group| group.reach.is_none() && group.impossible > 0));
     }
 }

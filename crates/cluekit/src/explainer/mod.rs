@@ -213,6 +213,7 @@ impl Explainer {
         self.task = schema.target.task.clone();
         self.unconstrained = Some(schema.without_constraints());
         self.schema = Some(schema);
+        self.forget_metrics();
         self
     }
 
@@ -240,7 +241,13 @@ impl Explainer {
         };
         schema.constraints = constraints;
         schema.constraints.validate(schema)?;
+        self.forget_metrics();
         Ok(self)
+    }
+
+    /// Distances that were learned under other costs of features are learned anew.
+    fn forget_metrics(&mut self) {
+        self.known.metrics = Mutex::default();
     }
 
     /// Both models, with what is known of their columns.

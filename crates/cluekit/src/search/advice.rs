@@ -40,7 +40,7 @@ pub(super) fn next_steps(
     let beyond =
         Descent { origins: &free, objective: &uncertainty, coupling: None, watch: &watch, traced: false, ..*descent };
     let nearest = nearest_beyond(&beyond, &unexplained, sets, acceptance)?;
-    let constrained = descent.models.schema.is_some_and(|schema| !schema.constraints.is_empty());
+    let constrained = descent.models.schema.is_some_and(|schema| !schema.constraints.allow_everything());
     for (&input, nearest) in unexplained.iter().zip(nearest) {
         let least = sets[input].iter().map(|clue| clue.uncertainty.get(acceptance.kind)).fold(f32::INFINITY, f32::min);
         let delta = descent.origins[input].ball.bound();

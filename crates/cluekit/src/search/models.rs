@@ -112,8 +112,8 @@ pub struct Background {
 }
 
 impl Background {
-    /// The distance that an objective names.
-    pub(crate) fn metric(&self, kind: Distance) -> Result<Metric> {
+    /// The distance that an objective names, between rows of `schema`.
+    pub(crate) fn metric(&self, kind: Distance, schema: Option<&Schema>) -> Result<Metric> {
         match &self.metric {
             Some(metric) if metric.kind() == kind => Ok(metric.clone()),
             Some(metric) => {
@@ -123,7 +123,7 @@ impl Background {
                     format!("the objective has `{name}`, the background `{given}`; choose one"),
                 ))
             }
-            None => Metric::fit(kind, &[], 1, None),
+            None => Metric::fit(kind, &[], 1, schema),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::descent::{Descent, End, Start};
 use super::explain::watched;
 use super::origin::{self, Origin};
 use super::{Background, Inputs, Models, Price, Search, Weighted, plausibility, sparse};
-use crate::data::Halfspace;
+use crate::data::{Halfspace, Schema};
 use crate::error::{Error, Result};
 use crate::explanation::{Advice, Clue, DataRow, Explanation, Original, Reconstruction};
 use crate::observer::{Observer, Shared};
@@ -63,7 +63,7 @@ impl Search {
         self.validate()?;
         self.fits(models.task())?;
         Ok(Prepared {
-            price: self.price(background)?,
+            price: self.price(background, models.schema)?,
             relations: models.schema.map_or(vec![], |schema| schema.constraints.encoded_relations(schema)),
             origins: origin::origins(self, models, background, inputs, go_on)?,
             search: self.clone(),
@@ -73,10 +73,10 @@ impl Search {
         })
     }
 
-    /// The price of a distance from an input in this search.
-    pub fn price(&self, background: &Background) -> Result<Price> {
+    /// The price of a distance from an input in this search, between rows of `schema`.
+    pub fn price(&self, background: &Background, schema: Option<&Schema>) -> Result<Price> {
         let Weighted(lambda_x, distance) = self.objective.input;
-        Ok(Price { lambda_x, metric: background.metric(distance)?, decoding: self.decoding })
+        Ok(Price { lambda_x, metric: background.metric(distance, schema)?, decoding: self.decoding })
     }
 
     pub(super) fn acceptance(&self) -> Acceptance {

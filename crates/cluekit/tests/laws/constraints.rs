@@ -1,6 +1,8 @@
 //! What may not change does not.
 
 use super::*;
+use cluekit::search::{Portfolio, TrainingRows};
+use std::sync::Arc;
 
 const CONSTRAINTS: &str = r#"
 immutable = ["AGE", "JOB"]
@@ -124,4 +126,72 @@ fn an_input_outside_a_range_is_brought_inside_by_one_of_few_changes() {
 #[test]
 fn an_input_that_breaks_a_relation_is_mended_by_one_of_few_changes() {
     assert_constraints_are_kept(Some(2), |person| person.keeps_ranges() && !person.keeps_relations());
+}
+
+/// Every job that a clue has, with that of its input, of all methods and of a portfolio.
+fn jobs(constraints: &str) -> Vec<[String; 2]> {
+    let world = World::table(constraints);
+    let (schema, inputs) = (world.schema.as_ref().unwrap(), world.inputs(12));
+    let uncertainty = world.predictions().into_iter().map(|prediction| prediction.uncertainty).collect();
+    let rows = TrainingRows { samples: Arc::new(world.samples.clone()), uncertainty };
+    let background = Background { rows: Some(Arc::new(rows)), ..world.background() };
+    let delta = Search { threshold: 0.6, ..Search::delta_clue(ball(2.0), 3) };
+    let tried = Search { portfolio: Some(Portfolio::default()), ..delta.clone() };
+    let mut jobs = Vec::new();
+    for (search, decoding) in [Search::clue(), delta, tried].iter().flat_map(|s| DECODINGS.map(|d| (s, d))) {
+        let search = Search { decoding, ..search.clone() };
+        let explanations = search.explain(&world.models(), &background, &inputs, Seed(1), &mut Silent).unwrap();
+        for explanation in &explanations {
+            let job = |x: &[f32]| Person::of(schema, x).0["JOB"].to_string();
+            jobs.extend(explanation.clues.iter().map(|clue| [job(&explanation.input.x), job(&clue.x)]));
+            let broken = |clue: &&Clue| clue.reason.as_ref().is_some_and(|reason| reason.to_string().contains("JOB"));
+            assert_eq!(explanation.clues.iter().find(broken), None);
+        }
+    }
+    jobs
+}
+
+#[test]
+fn categories_that_are_forbidden_are_never_reached() {
+    let rules: [(&str, &[[&str; 2]]); 4] = [
+        ("never = [\"JOB=field\"]", &[["none", "field"], ["office", "field"]]),
+        (
+            "transitions = [\"JOB: none -> office\", \"JOB: field ->\"]",
+            &[["none", "field"], ["field", "none"], ["field", "office"]],
+        ),
+        (
+            "only_up = [\"JOB\"]\norder = { JOB = [\"field\", \"none\", \"office\"] }",
+            &[["none", "field"], ["office", "none"], ["office", "field"]],
+        ),
+        (
+            "only_down = [\"JOB\"]\norder = { JOB = [\"none\", \"office\"] }",
+            &[["none", "office"], ["none", "field"], ["office", "field"], ["field", "none"], ["field", "office"]],
+        ),
+    ];
+    let free = jobs("");
+    for (constraints, forbidden) in rules {
+        let is_forbidden =
+            |change: &&[String; 2]| forbidden.iter().any(|pair| *pair == change.each_ref().map(|j| j.as_str()));
+        assert!(free.iter().any(|change| is_forbidden(&change)), "{constraints} forbids what nobody does");
+        assert_eq!(jobs(constraints).iter().find(is_forbidden), None, "{constraints}");
+    }
+}
+
+#[test]
+fn a_cost_weighs_the_distance_of_every_clue() {
+    let world = World::table("cost = { AGE = 5.0, JOB = 0.5 }");
+    let inputs = world.inputs(4);
+    let mut search = Search::delta_clue(ball(2.0), 2);
+    search.objective.input = Weighted(0.1, Distance::L1);
+    let weights = [5.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5];
+    for explanation in world.explain(&search, &inputs, 1) {
+        for clue in &explanation.clues {
+            let terms =
+                clue.x.iter().zip(&explanation.input.x).zip(weights).map(|((a, b), weight)| (a - b).abs() * weight);
+            let distance: f32 = terms.sum();
+            assert!((clue.distance.input - distance).abs() < 1e-3, "{} is not {distance}", clue.distance.input);
+            let cost = clue.uncertainty.total + 0.1 * distance;
+            assert!((clue.cost - cost).abs() < 1e-3, "{} is not {cost}", clue.cost);
+        }
+    }
 }

@@ -4,7 +4,7 @@ use crate::cmd::run::RunArgs;
 use crate::config::{lay_over, one_of};
 use anyhow::{Context, Result};
 use clap::{ArgAction, Args};
-use cluekit::data::{Constraints, Relation};
+use cluekit::data::Constraints;
 use cluekit::distance::Distance;
 use cluekit::diversity::Space;
 use cluekit::explainer::Explainer;
@@ -167,10 +167,10 @@ pub struct ConstraintArgs {
     /// Features that must stay as they are.
     #[arg(long, value_name = "FEATURES", value_delimiter = ',')]
     immutable: Vec<String>,
-    /// Features that may only grow.
+    /// Features that may only grow; categories need an --order.
     #[arg(long, value_name = "FEATURES", value_delimiter = ',')]
     only_up: Vec<String>,
-    /// Features that may only shrink.
+    /// Features that may only shrink; categories need an --order.
     #[arg(long, value_name = "FEATURES", value_delimiter = ',')]
     only_down: Vec<String>,
     /// A range for a feature, such as LIMIT_BAL=10000..500000; either end may be left out.
@@ -179,6 +179,18 @@ pub struct ConstraintArgs {
     /// A linear relation that must hold, such as "BILL_AMT1 <= LIMIT_BAL".
     #[arg(long, value_name = "RELATION", action = ArgAction::Append)]
     relation: Vec<String>,
+    /// A value that no counterfactual may take unless the input has it, such as "occupation=?".
+    #[arg(long, value_name = "FEATURE=VALUE", action = ArgAction::Append)]
+    never: Vec<String>,
+    /// What a category can become, such as "job: student -> clerk, engineer"; nothing behind the arrow: it stays.
+    #[arg(long, value_name = "TRANSITION", action = ArgAction::Append)]
+    transition: Vec<String>,
+    /// Categories from low to high, such as "education: none < school < college".
+    #[arg(long, value_name = "ORDER", action = ArgAction::Append)]
+    order: Vec<String>,
+    /// The weight of a feature in the distance to the input, such as AGE=3 [default: 1].
+    #[arg(long, value_name = "FEATURE=W", action = ArgAction::Append)]
+    cost: Vec<String>,
     /// Features that may change at the most. The search for them does not hold clues apart.
     #[arg(long, value_name = "N")]
     most_changed: Option<usize>,
@@ -194,8 +206,15 @@ impl ConstraintArgs {
         {
             given.extend((!features.is_empty()).then(|| (option, features.join(","))));
         }
-        given.extend(self.range.iter().map(|range| ("range", range.clone())));
-        given.extend(self.relation.iter().map(|relation| ("relation", relation.clone())));
+        let repeated = [
+            ("range", &self.range),
+            ("relation", &self.relation),
+            ("never", &self.never),
+            ("transition", &self.transition),
+            ("order", &self.order),
+            ("cost", &self.cost),
+        ];
+        given.extend(repeated.iter().flat_map(|(option, values)| values.iter().map(|value| (*option, value.clone()))));
         given.extend(self.most_changed.map(|most| ("most-changed", most.to_string())));
         given
     }
@@ -214,15 +233,17 @@ impl ConstraintArgs {
             let given: Constraints = toml::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
             all = all.merged(given);
         }
-        let ranges = self.range.iter().map(|text| Constraints::parse_range(text)).collect::<Result<_, _>>()?;
-        let relations = self.relation.iter().map(|text| text.parse::<Relation>()).collect::<Result<_, _>>()?;
         Ok(all.merged(Constraints {
             immutable: self.immutable.clone(),
             only_up: self.only_up.clone(),
             only_down: self.only_down.clone(),
             most_changed: self.most_changed,
-            relations,
-            ranges,
+            relations: self.relation.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
+            never: self.never.clone(),
+            transitions: self.transition.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
+            ranges: self.range.iter().map(|text| Constraints::parse_range(text)).collect::<Result<_, _>>()?,
+            order: self.order.iter().map(|text| Constraints::parse_order(text)).collect::<Result<_, _>>()?,
+            cost: self.cost.iter().map(|text| Constraints::parse_cost(text)).collect::<Result<_, _>>()?,
         }))
     }
 }

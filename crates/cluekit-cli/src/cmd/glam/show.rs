@@ -1,6 +1,7 @@
 //! `clue glam show`: the global explanation for a person.
 
 use super::options::CostArgs;
+use crate::cmd::explain::options::ConstraintArgs;
 use crate::cmd::run::RunArgs;
 use crate::print::{json, print, write_files};
 use anyhow::Result;
@@ -40,11 +41,13 @@ pub struct ShowArgs {
     json: bool,
     #[command(flatten)]
     cost: CostArgs,
+    #[command(flatten)]
+    constraints: ConstraintArgs,
 }
 
 /// Runs `clue glam show`.
 pub fn run(args: ShowArgs, _quiet: bool) -> Result<ExitCode> {
-    let explainer = args.run.explainer()?;
+    let explainer = args.constraints.open(&args.run)?;
     let fitted = explainer.load(&args.method)?;
     let chosen = explainer.leading(&fitted, &args.method, args.class.as_deref())?;
     if let Some(folder) = &args.out {

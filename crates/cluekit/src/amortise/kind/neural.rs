@@ -91,7 +91,7 @@ fn fit(fit: &mut Fit, plan: &MapperPlan, groups: &[Group], observer: &mut dyn Ob
     if fit.search.decoding == Decoding::Anchored {
         return Err(not_anchored());
     }
-    let metric = fit.background.metric(fit.search.objective.input.1)?;
+    let metric = fit.background.metric(fit.search.objective.input.1, fit.models.schema)?;
     let network = Neural::train(fit.models, &metric, fit.train, fit.validation, &plan.neural, fit.seed, observer)?;
     Ok(towards(network, groups.iter().map(|group| group.pair.target())).map(Learned::plain).collect())
 }

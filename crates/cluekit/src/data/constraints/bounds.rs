@@ -1,10 +1,12 @@
 //! The constraints as a search sees them: a box and halfspaces of encoded columns.
 //!
 //! Every number in the box decodes to a value that is immutable, of its direction and in its range as it should be,
-//! since the ends are rounded inward to the decimals of the data before they are encoded.
+//! since the ends are rounded inward to the decimals of the data before they are encoded. The column of a category that
+//! cannot be reached ends at 0.
 
 use super::domains::{Domains, Inequality};
 use super::{Constraints, Range};
+use crate::data::encoding::position_in;
 use crate::data::{Column, Feature, Scaling, Schema, Value};
 use crate::error::{Error, Result};
 
@@ -62,6 +64,12 @@ impl Bounds {
         column.range().all(|column| self.lower[column] >= self.upper[column])
     }
 
+    /// Whether a feature cannot have this category.
+    pub(super) fn closes(&self, feature: &Feature, column: Column, value: &Value) -> bool {
+        let place = position_in(feature.kind.categories(), value.as_cell());
+        place.is_some_and(|place| column.len > 1 && self.upper[column.start + place] <= 0.0)
+    }
+
     /// Both ends of a number in the data's own unit; none for a category.
     pub(super) fn ends(&self, feature: &Feature, column: Column) -> Option<[f64; 2]> {
         let ends = [self.lower[column.start], self.upper[column.start]];
@@ -89,16 +97,14 @@ impl Constraints {
         }
         let mut bounds = Bounds { lower: vec![0.0; width], upper: vec![1.0; width] };
         for (index, (feature, column)) in schema.features.iter().zip(schema.columns()).enumerate() {
-            if self.immutable.contains(&feature.name) {
-                bounds.pin(schema, original, index);
-            }
-            let x = original[column.start];
-            if let Some(scaling) = feature.kind.scaling() {
-                [bounds.lower[column.start], bounds.upper[column.start]] = self.interval(feature, scaling, x)?;
-            } else if self.only_up.contains(&feature.name) {
-                bounds.lower[column.start] = x;
-            } else if self.only_down.contains(&feature.name) {
-                bounds.upper[column.start] = x;
+            match feature.kind.scaling() {
+                Some(scaling) => {
+                    let x = original[column.start];
+                    let ends = self.interval(feature, scaling, x)?;
+                    [bounds.lower[column.start], bounds.upper[column.start]] =
+                        self.without_never(feature, scaling, x, ends)?;
+                }
+                None => self.close_categories(schema, original, index, &mut bounds),
             }
         }
         self.check_count(schema, original, &bounds)?;
@@ -131,6 +137,33 @@ impl Constraints {
             (lower, upper) = (lower.min(x), upper.min(x));
         }
         Ok([lower, upper])
+    }
+
+    /// Both ends of a number that is `x` in the input, moved inward past what it may never become.
+    fn without_never(&self, feature: &Feature, scaling: &Scaling, x: f32, ends: [f32; 2]) -> Result<[f32; 2]> {
+        let value = scaling.decode(x);
+        let forbidden = self.forbidden_from(feature, value);
+        let [least, greatest] = ends.map(|end| scaling.decode(end));
+        if !forbidden.holds(least) && !forbidden.holds(greatest) {
+            return Ok(ends);
+        }
+        let [from, to] = [forbidden.beyond(scaling, least, true), forbidden.beyond(scaling, greatest, false)];
+        // A step inward may not pass the input.
+        let inside = (ends[0]..=ends[1]).contains(&x);
+        let lower = if from > least { not_below(scaling, from) } else { ends[0] };
+        let upper = if to < greatest { not_above(scaling, to) } else { ends[1] };
+        match [if inside { lower.min(x) } else { lower }, if inside { upper.max(x) } else { upper }] {
+            [lower, upper] if lower <= upper => Ok([lower, upper]),
+            _ => {
+                let [shown, least, greatest] = [value, least, greatest].map(|value| scaling.show(value));
+                let problem = format!(
+                    "`{}` is {shown} in this input, and `never` leaves no value between {least} and {greatest} that it \
+                     could take; widen its range, or remove a value",
+                    feature.name
+                );
+                Err(Error::infeasible("constraints.never", problem))
+            }
+        }
     }
 
     fn check_count(&self, schema: &Schema, original: &[f32], bounds: &Bounds) -> Result<()> {

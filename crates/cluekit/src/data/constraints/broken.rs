@@ -3,6 +3,7 @@
 use super::Constraints;
 use crate::data::encoding::position_in;
 use crate::data::{Feature, Schema, Value};
+use std::cmp::Ordering;
 
 impl Feature {
     /// Whether two values of the feature differ by more than the rounding of f32.
@@ -14,7 +15,7 @@ impl Feature {
     }
 
     /// `value` on a scale from low to high: a number itself, the place of a category.
-    fn level(&self, value: &Value) -> Option<f64> {
+    pub(super) fn level(&self, value: &Value) -> Option<f64> {
         match self.kind.scaling() {
             Some(_) => value.as_cell().number(),
             None => position_in(self.kind.categories(), value.as_cell()).map(|place| place as f64),
@@ -35,6 +36,26 @@ impl Schema {
 }
 
 impl Constraints {
+    /// The rule that keeps a feature from going from one value to another by itself; none if it may.
+    pub(super) fn rule(&self, feature: &Feature, from: &Value, to: &Value) -> Option<String> {
+        if !feature.differs(from, to) {
+            return None;
+        }
+        let direction = match (self.level(feature, from), self.level(feature, to)) {
+            (Some(from), Some(to)) => from.partial_cmp(&to),
+            _ => None,
+        };
+        if self.immutable.contains(&feature.name) {
+            Some("is immutable".into())
+        } else if self.only_up.contains(&feature.name) && direction != Some(Ordering::Less) {
+            Some("may only go up".into())
+        } else if self.only_down.contains(&feature.name) && direction != Some(Ordering::Greater) {
+            Some("may only go down".into())
+        } else {
+            self.never_rule(feature, to).or_else(|| self.transition_rule(feature, from, to))
+        }
+    }
+
     /// Every constraint that `values` break as a counterfactual of `original`, with the values; none if all are kept.
     ///
     /// Both are rows as [`Schema::decode_row`] gives them. The constraints must be valid for the schema.
@@ -43,22 +64,10 @@ impl Constraints {
         let changed = schema.changed(original, values);
         for &index in &changed {
             let (feature, from, to) = (&schema.features[index], &original[index], &values[index]);
-            let grew = feature.level(to) > feature.level(from);
-            let rule = if self.immutable.contains(&feature.name) {
-                "is immutable"
-            } else if self.only_up.contains(&feature.name) && !grew {
-                "may only go up"
-            } else if self.only_down.contains(&feature.name) && grew {
-                "may only go down"
-            } else {
-                continue;
-            };
-            broken.push(format!(
-                "{} {rule} but went from {} to {}",
-                feature.name,
-                feature.show(from),
-                feature.show(to)
-            ));
+            if let Some(rule) = self.rule(feature, from, to) {
+                let [from, to] = [from, to].map(|value| feature.show(value));
+                broken.push(format!("{} {rule} but went from {from} to {to}", feature.name));
+            }
         }
         for (feature, value) in schema.features.iter().zip(values) {
             if let (Some(range), Some(number)) = (self.ranges.get(&feature.name), feature.level(value))
@@ -127,6 +136,23 @@ mod tests {
             only_down = [\"PAY_0\", \"MARRIED\"]\nmost_changed = 2\n\
             relations = [\"BILL_AMT1 <= LIMIT_BAL\", \"RATE >= 2.5\"]\nranges = { BILL_AMT1 = [0, 20000] }";
         assert_eq!(broken(constraints, &values), Vec::<String>::new());
+    }
+
+    #[test]
+    fn rules_of_categories_are_told_with_what_they_allow() {
+        let values = row(20_000.0, 3_000.0, 8.0, 2.5, "no", "other");
+        let constraints =
+            "never = [\"PAY_0=8\"]\ntransitions = [\"MARRIED: yes ->\", \"EDUCATION: school -> university\"]";
+        let expected = [
+            "PAY_0 may never become 8 but went from 1 to 8",
+            "MARRIED must stay yes but went from yes to no",
+            "EDUCATION leads from school only to university but went from school to other",
+        ];
+        assert_eq!(broken(constraints, &values), expected);
+        let order = "only_up = [\"EDUCATION\"]\norder = { EDUCATION = [\"school\", \"university\"] }";
+        assert_eq!(broken(order, &values), ["EDUCATION may only go up but went from school to other"]);
+        let values = row(20_000.0, 3_000.0, 1.0, 2.5, "yes", "university");
+        assert_eq!(broken(order, &values), Vec::<String>::new());
     }
 
     #[test]

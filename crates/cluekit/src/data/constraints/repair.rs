@@ -5,6 +5,7 @@
 //! changed choose first, so they seldom need to; last comes the one whose small steps weigh most in a relation.
 
 use super::domains::{Domains, Inequality};
+use super::never::Forbidden;
 use super::{Bounds, Constraints};
 use crate::data::{Schema, Value};
 
@@ -15,7 +16,7 @@ const MOST_TIGHTENINGS: usize = 4000;
 
 impl Constraints {
     /// `values`, a decoded candidate, with its numbers inside `bounds` and nudged as little as possible until every
-    /// relation holds; features that `bounds` pins are as in `original`.
+    /// relation holds; features that `bounds` pins, and categories that it closes, are as in `original`.
     ///
     /// Where that is not possible the relations stay broken, and [`Constraints::broken`] says so.
     pub fn repair(&self, schema: &Schema, original: &[Value], mut values: Vec<Value>, bounds: &Bounds) -> Vec<Value> {
@@ -24,9 +25,13 @@ impl Constraints {
             if bounds.pins(column) {
                 values[index] = original[index].clone();
                 domains.ends[index] = [number(&values[index]); 2];
-            } else if feature.kind.scaling().is_some() {
+            } else if let Some(scaling) = feature.kind.scaling() {
                 let [least, greatest] = domains.ends[index];
-                values[index] = Value::Number(number(&values[index]).clamp(least, greatest));
+                let forbidden = self.forbidden_from(feature, number(&original[index]));
+                let inside = number(&values[index]).clamp(least, greatest);
+                values[index] = Value::Number(forbidden.aside(scaling, inside, [least, greatest]));
+            } else if bounds.closes(feature, column, &values[index]) {
+                values[index] = original[index].clone();
             }
         }
         let relations = self.inequalities(schema);
@@ -34,7 +39,9 @@ impl Constraints {
         if relations.iter().all(|relation| relation.holds(schema, &wanted)) {
             return values;
         }
-        let task = Task { schema, relations: &relations, wanted: &wanted };
+        let forbidden = schema.features.iter().zip(original).map(|(f, from)| self.forbidden_from(f, number(from)));
+        let forbidden: Vec<Forbidden> = forbidden.collect();
+        let task = Task { schema, relations: &relations, forbidden: &forbidden, wanted: &wanted };
         let order = task.order(&schema.changed(original, &values));
         // The last resort is the original, if it kept the relations.
         let back: Vec<f64> = original.iter().map(number).collect();
@@ -55,6 +62,8 @@ fn number(value: &Value) -> f64 {
 struct Task<'a> {
     schema: &'a Schema,
     relations: &'a [Inequality],
+    /// Numbers that each feature may never become.
+    forbidden: &'a [Forbidden],
     wanted: &'a [f64],
 }
 
@@ -99,7 +108,8 @@ impl Task<'_> {
         let nearest = self.wanted[index].clamp(least, greatest);
         let around = (1..MOST_TRIALS).map(|k| k as f64 * step).flat_map(|far| [nearest - far, nearest + far]);
         let inside = around.map(|value| scaling.round_down(value)).filter(|value| (least..=greatest).contains(value));
-        [nearest].into_iter().chain(inside.take(MOST_TRIALS)).chain([least, greatest]).collect()
+        let all = [nearest].into_iter().chain(inside.take(MOST_TRIALS)).chain([least, greatest]);
+        all.filter(|value| !self.forbidden[index].holds(*value)).collect()
     }
 
     /// Whether the features in `order` may have their `values`, and the relations hold.
@@ -111,7 +121,8 @@ impl Task<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{read, scaling, table};
+    use super::super::Transition;
+    use super::super::tests::{read, scaling, strings, table};
     use super::*;
     use crate::data::Kind;
     use proptest::prelude::*;
@@ -196,6 +207,18 @@ mod tests {
         lines.iter().all(|[a, b, c, limit]| a * v[0] + b * v[1] + c * v[2] <= *limit)
     }
 
+    const JOBS: [&str; 4] = ["student", "clerk", "judge", "?"];
+
+    /// A whole number, any number, one of two and a job.
+    fn mixed() -> impl Strategy<Value = Vec<Value>> {
+        (0..=6_i32, prop_oneof![0.0..6.0, (0..=6_i32).prop_map(f64::from)], any::<bool>(), 0..4_usize).prop_map(
+            |(a, b, member, job)| {
+                let member = Value::Category(if member { "yes" } else { "no" }.into());
+                vec![Value::Number(a.into()), Value::Number(b), member, Value::Category(JOBS[job].into())]
+            },
+        )
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
@@ -218,6 +241,40 @@ mod tests {
                 prop_assert_eq!(constraints.broken(&schema, &from, &values), Vec::<String>::new());
                 prop_assert_eq!(constraints.repair(&schema, &from, values.clone(), &bounds), values);
             }
+        }
+
+        #[test]
+        fn repaired_values_keep_every_rule_of_single_features(
+            from in mixed(), to in mixed(), never in prop::collection::vec(mixed(), 0..3),
+            lines in prop::collection::vec((0..4_usize, prop::collection::vec(0..4_usize, 0..3)), 0..3),
+            (order, direction) in (Just(JOBS.to_vec()).prop_shuffle(), 0..3_usize), ordered in 2..=4_usize,
+        ) {
+            let schema = table(vec![
+                ("a", Kind::Ordinal(scaling(3.0, 2.0, Some(0), [0.0, 6.0]))),
+                ("b", Kind::Continuous(scaling(3.0, 2.0, None, [0.0, 6.0]))),
+                ("member", Kind::Binary { categories: strings(&["no", "yes"]) }),
+                ("job", Kind::Categorical { categories: strings(&JOBS) }),
+            ]);
+            let mut constraints = read(&format!("order = {{ job = {:?} }}", &order[..ordered]));
+            let named = |row: &Vec<Value>| [0, 1, 3].map(|i| format!("{}={}", schema.features[i].name, row[i]));
+            constraints.never = never.iter().flat_map(named).collect();
+            let line = |(from, to): &(usize, Vec<usize>)| Transition {
+                feature: "job".into(), from: JOBS[*from].into(), to: to.iter().map(|&job| JOBS[job].into()).collect(),
+            };
+            constraints.transitions = lines.iter().map(line).collect();
+            let directed = strings(&["job", "member", "a"]);
+            match direction {
+                0 => constraints.only_up = directed,
+                1 => constraints.only_down = directed,
+                _ => {}
+            }
+            let bounds = constraints.bounds(&schema, &schema.encode_row(&from).unwrap()).unwrap();
+            let repaired = constraints.repair(&schema, &from, to, &bounds);
+            let encoded = schema.encode_row(&repaired).unwrap();
+            prop_assert_eq!(constraints.broken(&schema, &from, &schema.decode_row(&encoded)), Vec::<String>::new());
+            let columns = encoded.iter().zip(bounds.lower.iter().zip(&bounds.upper));
+            prop_assert!(columns.into_iter().all(|(x, (l, u))| (l - 1e-6..=u + 1e-6).contains(x)));
+            prop_assert_eq!(constraints.repair(&schema, &from, repaired.clone(), &bounds), repaired);
         }
 
         #[test]
