@@ -42,3 +42,18 @@ pub fn parse_setting(text: &str) -> Result<toml::Table> {
     let parsed = parsed.and_then(|mut table| table.remove("value"));
     Ok(nested(key, parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()))))
 }
+
+/// A share as a number or in percent: `0.95` or `95%`.
+///
+/// ```
+/// use cluekit::settings::parse_share;
+///
+/// assert_eq!([parse_share("0.95")?, parse_share("95%")?], [0.95, 0.95]);
+/// assert!(parse_share("most").is_err());
+/// # Ok::<(), cluekit::Error>(())
+/// ```
+pub fn parse_share(text: &str) -> Result<f32> {
+    let (number, of) = text.strip_suffix('%').map_or((text, 1.0), |percent| (percent, 100.0));
+    let wrong = |_| Error::data(format!("`{text}` is no share; write it as 0.95 or 95%"));
+    number.trim().parse::<f32>().map(|number| number / of).map_err(wrong)
+}

@@ -133,7 +133,7 @@ fn jobs(constraints: &str) -> Vec<[String; 2]> {
     let world = World::table(constraints);
     let (schema, inputs) = (world.schema.as_ref().unwrap(), world.inputs(12));
     let uncertainty = world.predictions().into_iter().map(|prediction| prediction.uncertainty).collect();
-    let rows = TrainingRows { samples: Arc::new(world.samples.clone()), uncertainty };
+    let rows = TrainingRows::new(schema, Arc::new(world.samples.clone()), uncertainty, None).unwrap();
     let background = Background { rows: Some(Arc::new(rows)), ..world.background() };
     let delta = Search { threshold: 0.6, ..Search::delta_clue(ball(2.0), 3) };
     let tried = Search { portfolio: Some(Portfolio::default()), ..delta.clone() };

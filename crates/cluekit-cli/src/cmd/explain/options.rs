@@ -9,6 +9,7 @@ use cluekit::distance::Distance;
 use cluekit::diversity::Space;
 use cluekit::explainer::Explainer;
 use cluekit::search::{ClassName, InitScheme, Radii, Scan, SearchSettings};
+use cluekit::settings::parse_share;
 use std::path::PathBuf;
 
 /// The options of a search.
@@ -107,27 +108,17 @@ pub struct SearchArgs {
     #[arg(long, value_name = "BOOL")]
     minimal: Option<bool>,
     /// For tables: refuse clues that are odder than this share of the training rows, such as 95% [default: prefer others].
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     plausible: Option<f32>,
     /// For tables: ask the model and the jury to be this much surer than the threshold [default: 0.68 of it].
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     margin: Option<f32>,
     /// Accept a clue only if this share of the judges is certain too [default: 0].
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     agree: Option<f32>,
     /// Search exactly as the paper does: no certain rows, no scan, no jury, and λ_x = 0 unless it is given.
     #[arg(long)]
     only_paper: bool,
-}
-
-/// A share as a number or in percent.
-fn share(text: &str) -> Result<f32, String> {
-    let number =
-        |text: &str| text.trim().parse::<f32>().map_err(|_| format!("`{text}` is no share, such as 0.95 or 95%"));
-    match text.strip_suffix('%') {
-        Some(percent) => Ok(number(percent)? / 100.0),
-        None => number(text),
-    }
 }
 
 impl SearchArgs {
