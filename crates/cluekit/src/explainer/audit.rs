@@ -13,7 +13,7 @@ use crate::explanation::Explanation;
 use crate::measure::Reach;
 use crate::observer::Observer;
 use crate::prediction::{Prediction, ranked};
-use crate::search::{Decoding, Delta, DiversityTerm, Inputs, LatentBall, Portfolio, Search, Weighted};
+use crate::search::{Decoding, Delta, DiversityTerm, Inputs, LatentBall, Search, Weighted};
 use crate::seed::Seed;
 use crate::uncertainty::Uncertainty;
 use serde::{Deserialize, Serialize};
@@ -280,7 +280,6 @@ impl Explainer {
         search.threshold = self.judging(cost)?.threshold;
         search.objective.input = Weighted(cost.lambda_x, cost.distance);
         search.decoding = if cost.anchored { Decoding::Anchored } else { Decoding::Mean };
-        search.portfolio = self.is_table().then(Portfolio::default);
         if let Some(steps) = settings.steps {
             search.convergence.max_steps = steps;
         }

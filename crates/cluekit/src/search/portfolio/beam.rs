@@ -8,7 +8,7 @@
 use super::tried::{Candidate, Goal, Trial, Tried};
 use crate::data::{Kind, Schema};
 use crate::error::Result;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Shares of the way from the input's value to the row's; and finer ones, beyond it too, where a row may grow.
 const SHARES: [f32; 2] = [1.0 / 3.0, 2.0 / 3.0];
@@ -17,6 +17,8 @@ const FINE_SHARES: [f32; 5] = [1.0 / 3.0, 2.0 / 3.0, 0.85, 1.2, 1.5];
 const LOOKED_AT: usize = 12;
 /// Rows that are remembered for each place in a beam.
 const REMEMBERED: usize = 32;
+/// Rows that change the same features and are remembered.
+const ALIKE: usize = 3;
 
 /// How a beam goes.
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +136,12 @@ impl Beam {
 
     fn sort(&self, rows: &mut Rows) {
         rows.best.sort_by(|a, b| a.score.total_cmp(&b.score));
+        let mut counts: HashMap<Vec<usize>, usize> = HashMap::new();
+        rows.best.retain(|known| {
+            let count = counts.entry(known.changed.clone()).or_default();
+            *count += 1;
+            *count <= ALIKE
+        });
         rows.best.truncate(REMEMBERED * self.width);
     }
 

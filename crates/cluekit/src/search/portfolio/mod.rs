@@ -34,6 +34,7 @@ use donors::Donors;
 use lattice::Lattice;
 use pairs::Pairs;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::sync::Arc;
 use tried::{Candidate, Goal, Memory, Trial, Tried};
 
@@ -44,7 +45,7 @@ const KEPT: usize = 3;
 /// Values of a number that are tried at the most, evenly spread over those of the training rows.
 const VALUES: usize = 12;
 /// Rows of an input, the best first, whose needless changes are taken back.
-const TAKEN_BACK: usize = 16;
+const TAKEN_BACK: usize = 24;
 /// Scans of two changes with more rows than this for one input are left out.
 const MOST_PAIRS: usize = 60_000;
 /// Rounds of a beam that takes changes back, and of one that adds some.
@@ -275,7 +276,7 @@ impl Work<'_> {
         let inputs: Vec<usize> = (first..first + sets.len()).collect();
         let pools = self.found(&inputs, sets)?;
         let kept = (2 * self.search.count).max(TAKEN_BACK);
-        let best: Vec<Tried> = pools.rows.into_iter().flat_map(|pool| pool.into_iter().take(kept)).collect();
+        let best: Vec<Tried> = pools.rows.into_iter().flat_map(|pool| self.unlike(pool, kept)).collect();
         let own_goal = |tried: &Tried| self.goals[reached(tried, &self.goals).min(self.goals.len() - 1)];
         let done = match self.portfolio.minimal {
             true => without_needless(&self.trial, own_goal, best)?,
@@ -285,6 +286,12 @@ impl Work<'_> {
         pools.add(done);
         let chosen: Vec<Vec<Tried>> = pools.rows.into_iter().map(|pool| self.different(pool)).collect();
         self.certified(chosen, sets)
+    }
+
+    /// The best rows, and of those that change the same features the best alone.
+    fn unlike(&self, pool: Vec<Tried>, most: usize) -> Vec<Tried> {
+        let mut seen: HashSet<Vec<usize>> = HashSet::new();
+        pool.into_iter().filter(|tried| seen.insert(self.trial.changed(&tried.row))).take(most).collect()
     }
 
     /// All rows that were found for these inputs.
