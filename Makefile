@@ -19,7 +19,7 @@ help:
 	@echo 'make examples   run every example'
 	@echo 'make doc        build the documentation, warnings are errors'
 	@echo 'make licences   licences, vulnerabilities and sources of all dependencies (licences are also one of the tests)'
-	@echo 'make quality    RUN=… [POLICY=…] clues of a run beside a grid of two changes and the nearest certain row'
+	@echo 'make quality    RUN=… POLICY=… [COUNT=200] [JUDGE=RUN2] clues of a table beside simple things, and before judges'
 	@echo 'make demo       clue demo, optimised'
 
 check: fmt-check lint test examples doc
@@ -68,7 +68,7 @@ endif
 
 quality:
 	$(CARGO) build --release --workspace --bins
-	$(or $(CARGO_TARGET_DIR),target)/release/quality $(RUN) $(POLICY)
+	$(or $(CARGO_TARGET_DIR),target)/release/quality $(RUN) $(POLICY) $(or $(COUNT),200) $(JUDGE)
 
 demo:
 	$(CARGO) run --release -- demo
