@@ -226,7 +226,7 @@ fn an_input_without_a_clue_nearby_is_searched_for_farther_unless_the_user_chose_
     let (run, page) = (folder.path().join("moons"), folder.path().join("page.html"));
     ok(&mut train(&run, &[]));
     let document = |more: &[&str]| {
-        let document = audit(&run, &page, &[&["--no-groups", "--threshold", "0.15"], more].concat());
+        let document = audit(&run, &page, &[&["--only-paper", "--no-groups", "--threshold", "0.15"], more].concat());
         let wider = "wider.convergence.max_steps";
         let settings = document["provenance"]["search"].as_array().unwrap();
         assert_eq!(settings.iter().any(|setting| setting["key"] == wider), more.is_empty());

@@ -296,7 +296,7 @@ impl<'a> Demo<'a> {
         };
         let classes = 0..self.classes().len();
         let class = classes.max_by_key(|&class| uncertain(class).len()).expect("there are letters");
-        let thresholds = GroupSettings::default().thresholds(self.judging.threshold, self.judging.accept_by);
+        let thresholds = GroupSettings::default().thresholds(self.judging.threshold, self.judging.accepted_by());
         let plan = MapperPlan::new(MapperKind::Clusters, LearnFrom::Data);
         let pairs = [Pair::of_classes(Some(class), Some(class))];
         let fitted = explainer.fit(&plan, &pairs, &self.judging, thresholds, self.seed, observer)?;

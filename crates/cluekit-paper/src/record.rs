@@ -11,7 +11,7 @@ use std::path::Path;
 const RESULT: &str = "result.json";
 
 /// Raised whenever a study asks, measures or judges otherwise than before, so that older records do not count.
-const REVISION: u32 = 2;
+const REVISION: u32 = 3;
 
 /// A finished experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

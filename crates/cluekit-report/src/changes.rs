@@ -2,20 +2,23 @@
 //!
 //! Images have no changes that words could list, so each of their clues is one line.
 
-use cluekit::data::Schema;
+use cluekit::data::{Schema, Value};
 use cluekit::error::Remedy;
-use cluekit::explanation::{Agreement, Change, Clue, Explanation, Label, Mode, Verdict};
-use cluekit::wording::{distance, grouped, heading, label, shares, uncertainty};
+use cluekit::explanation::{Agreement, Change, Clue, Explanation, Label, Mode, Outside, Verdict};
+use cluekit::wording::{directions, distance, grouped, heading, label, shares, uncertainty};
 use std::fmt::Write;
 
 const INDENT: &str = "     ";
 
-/// The input, each clue with its changes in the data's own units, advice, and what the clues have in common.
+/// The input, what of it is unlike the training rows, each clue with its changes in the data's own units, advice, and what the clues have in common.
 ///
 /// `word` says how a remedy is written where this is read.
 pub fn change_list(explanation: &Explanation, schema: &Schema, word: &dyn Fn(&Remedy) -> String) -> String {
     let words = Words::of(explanation, schema);
     let mut text = words.heading(explanation) + "\n";
+    for outside in &explanation.input.outside {
+        let _ = writeln!(text, "  {}", words.outside(outside));
+    }
     for (index, clue) in explanation.clues.iter().enumerate() {
         let _ = writeln!(text, "{:>3}. → {}", index + 1, words.clue(clue));
         clue.changes.iter().for_each(|change| text += &words.change(change));
@@ -32,7 +35,10 @@ pub fn change_list(explanation: &Explanation, schema: &Schema, word: &dyn Fn(&Re
         .label_distribution
         .as_ref()
         .map(|distribution| format!("certain as: {}", shares(distribution.iter().copied(), words.classes)));
-    let modes = (!explanation.modes.is_empty()).then(|| modes(&explanation.modes, words.classes));
+    let modes = match explanation.modes.iter().any(|mode| !mode.changes.is_empty()) {
+        true => Some(kinds(&explanation.modes, words.classes)),
+        false => (!explanation.modes.is_empty()).then(|| modes(&explanation.modes, words.classes)),
+    };
     for line in [advice, certain, modes].into_iter().flatten() {
         let _ = writeln!(text, "  {line}");
     }
@@ -83,6 +89,15 @@ impl<'a> Words<'a> {
         heading(input, self.classes, &detail, &self.unit)
     }
 
+    fn outside(&self, outside: &Outside) -> String {
+        let feature = self.schema.features.iter().find(|feature| feature.name == outside.feature);
+        let show = |value: f64| match feature {
+            Some(feature) => grouped(&feature.show(&Value::Number(value))),
+            None => grouped(&value.to_string()),
+        };
+        outside.worded(&show)
+    }
+
     fn clue(&self, clue: &Clue) -> String {
         let amount = |amount| uncertainty(amount, clue.label);
         let parts = clue.uncertainty;
@@ -122,6 +137,18 @@ impl<'a> Words<'a> {
     }
 }
 
+/// `2 kinds of change:`, and below it what each changes, the class that it ends in, and its clues.
+fn kinds(modes: &[Mode], classes: &[String]) -> String {
+    let mut text = format!("{} {} of change:", modes.len(), if modes.len() == 1 { "kind" } else { "kinds" });
+    for mode in modes {
+        let class = mode.label.map_or(String::new(), |class| format!(" → {}", label(Label::Class(class), classes)));
+        let numbers: Vec<String> = mode.clues.iter().map(|place| (place + 1).to_string()).collect();
+        let clues = if numbers.len() == 1 { "clue" } else { "clues" };
+        let _ = write!(text, "\n{INDENT}{}{class} ({clues} {})", directions(&mode.changes), numbers.join(", "));
+    }
+    text
+}
+
 /// `3 modes: 2 of `no`, 1 of `yes``.
 fn modes(modes: &[Mode], classes: &[String]) -> String {
     let all = format!("{} {}", modes.len(), if modes.len() == 1 { "mode" } else { "modes" });
@@ -144,7 +171,7 @@ mod tests {
     use super::*;
     use cluekit::audit::fixture::{client, digits, house, table};
     use cluekit::data::{Image, Scaling, Task};
-    use cluekit::explanation::Advice;
+    use cluekit::explanation::{Advice, Direction};
 
     fn shown(explanation: &Explanation, schema: &Schema) -> String {
         change_list(explanation, schema, &Remedy::to_string).replace('\u{202f}', "_")
@@ -165,6 +192,25 @@ Input 17: predicted no (no 52%, yes 48%), H 1.38, target yes
   3 modes: 2 of `no`, 1 of `yes`
 ";
         assert_eq!(shown(&client(), &table()), expected);
+    }
+
+    #[test]
+    fn what_is_unlike_the_training_rows_is_said_first() {
+        let mut client = client();
+        client.input.outside = vec![Outside {
+            feature: "LIMIT_BAL".into(),
+            value: 200_000.0,
+            beyond: true,
+            range: [0.0, 90_000.0],
+            usual: [10_000.0, 30_000.0],
+            score: 6.0,
+            unit: Some("NT$".into()),
+        }];
+        let text = shown(&client, &table());
+        assert_eq!(
+            text.lines().nth(1),
+            Some("  LIMIT_BAL = 200_000 NT$ lies outside of what training rows hold (0 to 90_000 NT$)")
+        );
     }
 
     #[test]
@@ -191,9 +237,26 @@ Input 17: predicted no (no 52%, yes 48%), H 1.38, target yes
 
     #[test]
     fn modes_of_one_label_and_of_none_are_said_shortly() {
-        let mode = |label| Mode { label, clues: vec![0], best: 0 };
+        let mode = |label| Mode { label, clues: vec![0], best: 0, changes: vec![] };
         assert_eq!(modes(&[mode(Some(1))], &["a".into(), "b".into()]), "1 mode of `b`");
         assert_eq!(modes(&[mode(None), mode(None)], &[]), "2 modes");
+    }
+
+    #[test]
+    fn kinds_of_change_are_named_by_what_they_change() {
+        let mut client = client();
+        let direction = |feature: &str, to: &str| Direction { feature: feature.into(), to: to.into() };
+        let changes = vec![direction("LIMIT_BAL", "higher"), direction("PAY_0", "lower"), direction("ZIP", "20095")];
+        client.modes = vec![
+            Mode { label: Some(0), clues: vec![0, 2], best: 0, changes },
+            Mode { label: Some(1), clues: vec![1], best: 1, changes: vec![direction("PAY_0", "lower")] },
+        ];
+        let expected = "
+  2 kinds of change:
+     lower PAY_0; higher LIMIT_BAL; ZIP = 20095 → no (clues 1, 3)
+     lower PAY_0 → yes (clue 2)
+";
+        assert!(shown(&client, &table()).ends_with(expected), "{}", shown(&client, &table()));
     }
 
     #[test]

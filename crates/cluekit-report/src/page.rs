@@ -49,6 +49,10 @@ struct Page<'a> {
     within: bool,
     /// Whether it is told how ordinary they are.
     unusual: bool,
+    /// Whether clues were also looked for beside the search.
+    beside: bool,
+    /// Of the first clues, how many every judge believes, and how many were judged.
+    believed: (usize, usize),
     /// What is learned for each group.
     how: &'static str,
     /// How far that reaches, in a sentence or two.
@@ -86,6 +90,8 @@ pub fn page(audit: &Audit) -> Result<String> {
         candidates: audit.gallery.as_ref().map_or(String::new(), Gallery::candidates),
         within: audit.gallery.as_ref().is_some_and(Gallery::is_within_balls),
         unusual: audit.gallery.as_ref().is_some_and(Gallery::tells_plausibility),
+        beside: audit.gallery.as_ref().is_some_and(Gallery::has_portfolio),
+        believed: audit.gallery.as_ref().map_or((0, 0), Gallery::believed),
         how: audit.groups.as_ref().map_or("", Groups::how),
         reach: audit.groups.as_ref().map_or(String::new(), |groups| reach_in_words(groups, subject)),
         applied_to: Groups::applied_to(&subject.split),

@@ -4,9 +4,13 @@
 //! here is a value remembered from the search.
 
 pub(crate) mod advice;
+mod direction;
+mod outside;
 mod rejection;
 
 pub use advice::{Advice, Searched};
+pub use direction::Direction;
+pub use outside::Outside;
 pub use rejection::Rejection;
 
 use crate::data::{Schema, Value};
@@ -26,7 +30,7 @@ pub struct Explanation {
     pub input: Original,
     /// The decoded z₀: what the generative model makes of the unchanged input.
     pub reconstruction: Reconstruction,
-    /// The counterfactuals, the accepted and the rejected, in the order of their starts.
+    /// The counterfactuals, the accepted and the rejected, in the order of their starts; of a portfolio the best first.
     pub clues: Vec<Clue>,
     /// How different the clues are from each other, accepted and rejected ones together.
     pub diversity: Summary,
@@ -55,6 +59,9 @@ pub struct Original {
     pub uncertainty: UncertaintyParts,
     /// Predicted probability of each class for the input; empty for a regression.
     pub probabilities: Vec<f32>,
+    /// Numbers of the input that are unlike the training rows, the one that stands out most first; mostly none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<Outside>,
     /// The input in the data's own units; none for an image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<BTreeMap<String, serde_json::Value>>"))]
@@ -146,6 +153,8 @@ crate::named! {
         TrainingRow = "training-row",
         /// The scan of one or two changes.
         Scan = "scan",
+        /// Numbers that are unlike the training rows were put back, before anything else was changed.
+        Correction = "correction",
     }
 }
 
@@ -248,6 +257,21 @@ pub struct Plausibility {
     pub elbo: Option<f32>,
 }
 
+/// Odder than all but this share of the training rows is odd.
+const ODD: f32 = 0.05;
+
+impl Plausibility {
+    /// Share of the training rows that are at least as odd, by the ELBO where there is one.
+    pub fn share(&self) -> f32 {
+        self.elbo.unwrap_or(1.0 - self.reconstruction)
+    }
+
+    /// Whether hardly a training row is as odd: less than one in twenty.
+    pub fn is_odd(&self) -> bool {
+        self.share() < ODD
+    }
+}
+
 /// What a jury says of a counterfactual.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -308,6 +332,9 @@ pub struct Mode {
     pub label: Option<usize>,
     /// Positions of the group's clues in the list of clues.
     pub clues: Vec<usize>,
-    /// Position in the list of clues of the one with the least cost.
+    /// Position in the list of clues of the one that stands for the group: that of least cost, or of changes the first.
     pub best: usize,
+    /// What the clues of the group change, by the one that stands for it; empty where groups are clusters of codes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Direction>,
 }

@@ -1,6 +1,6 @@
 //! How labels, numbers and shares are written for people.
 
-use crate::explanation::{Label, Original};
+use crate::explanation::{Direction, Label, Original};
 
 /// Between groups of three digits: a narrow space at which no line is broken.
 const THIN_SPACE: char = '\u{202f}';
@@ -42,6 +42,18 @@ pub fn shares(shares: impl IntoIterator<Item = f64>, classes: &[String]) -> Stri
     let written =
         |&(class, share): &(usize, f64)| format!("{} {:.0}%", label(Label::Class(class), classes), 100.0 * share);
     shown.iter().take(MOST_CLASSES).map(written).collect::<Vec<_>>().join(", ")
+}
+
+/// Where features go: `lower PAY_0, PAY_2; higher LIMIT_BAL; EDUCATION = 5`.
+pub fn directions(directions: &[Direction]) -> String {
+    let going = |to: &str| {
+        let names: Vec<&str> = directions.iter().filter(|d| d.to == to).map(|d| d.feature.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{to} {}", names.join(", ")))
+    };
+    let others = directions.iter().filter(|direction| !["lower", "higher"].contains(&direction.to.as_str()));
+    let others = others.map(|Direction { feature, to }| format!("{feature} = {to}"));
+    let parts: Vec<String> = [going("lower"), going("higher")].into_iter().flatten().chain(others).collect();
+    if parts.is_empty() { "no change".into() } else { parts.join("; ") }
 }
 
 /// A distance: about two figures that count, and never more than two decimals.
@@ -92,6 +104,15 @@ pub fn grouped(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn features_that_go_the_same_way_are_named_together() {
+        let direction = |feature: &str, to: &str| Direction { feature: feature.into(), to: to.into() };
+        let all = [("PAY_0", "lower"), ("LIMIT_BAL", "higher"), ("ZIP", "20095"), ("PAY_2", "lower")];
+        let all = all.map(|(feature, to)| direction(feature, to));
+        assert_eq!(directions(&all), "lower PAY_0, PAY_2; higher LIMIT_BAL; ZIP = 20095");
+        assert_eq!(directions(&[]), "no change");
+    }
 
     #[test]
     fn thousands_stand_apart_from_ten_of_them_on() {

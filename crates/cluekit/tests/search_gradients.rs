@@ -8,7 +8,7 @@ use crate::common::{assert_gradient, normals};
 use cluekit::Seed;
 use cluekit::data::{Constraints, Feature, Kind, Scaling, Schema, Target, Task};
 use cluekit::distance::{Distance, Metric, euclidean, latent_distance, prediction_distance};
-use cluekit::diversity::{Diversity, Set, Space};
+use cluekit::diversity::{Diversity, Norm, Set, Space};
 use cluekit::error::Result;
 use cluekit::explanation::{Explanation, StopReason};
 use cluekit::model::plan::Architecture;
@@ -156,14 +156,19 @@ impl World {
     }
 
     /// D of some codes.
-    fn diversity(&self, DiversityTerm { metric, space }: DiversityTerm, decoding: Decoding, z: &[f32]) -> f64 {
+    fn diversity(
+        &self,
+        DiversityTerm { metric, space, distance }: DiversityTerm,
+        decoding: Decoding,
+        z: &[f32],
+    ) -> f64 {
         let (points, origin) = (self.points(space, decoding, z), self.origin());
         let (width, original) = match space {
             Space::X => (origin.x.len(), Some(origin.x.as_slice())),
             Space::Z => (LATENT, Some(origin.z.as_slice())),
             Space::Y => (origin.prediction.len(), None),
         };
-        metric.of(&Set { points: &points, width, original })
+        metric.value_and_gradient_by(&Set { points: &points, width, original }, distance).unwrap().0
     }
 
     /// What a search minimises over `z`, the codes that move together, when it has found the codes `before`.
@@ -178,7 +183,14 @@ impl World {
             Order::Penalty => {
                 let points = |z: &[f32]| self.points(term.space, search.decoding, z);
                 let here = points(z);
-                let distance = |other: &[f32]| weight / latent_distance(&here, other);
+                let summed = |other: &[f32]| here.iter().zip(other).map(|(a, b)| f64::from((a - b).abs())).sum();
+                let distance = |other: &[f32]| {
+                    weight
+                        / match term.distance {
+                            Norm::L2 => latent_distance(&here, other),
+                            Norm::L1 => summed(other),
+                        }
+                };
                 if before.is_empty() { 0.0 } else { points(before).chunks(here.len()).map(distance).sum() }
             }
         }
@@ -225,11 +237,13 @@ fn objectives() -> Vec<Objective> {
     all
 }
 
-/// Every diversity that can be an objective in every space that it allows.
+/// Every diversity that can be an objective in every space that it allows, by every distance that it looks at.
 fn terms() -> Vec<DiversityTerm> {
     let differentiable = Diversity::ALL.into_iter().filter(|metric| metric.check_objective().is_ok());
-    differentiable
-        .flat_map(|metric| metric.spaces().iter().map(move |&space| DiversityTerm { metric, space }))
+    let in_spaces = differentiable.flat_map(|metric| metric.spaces().iter().map(move |&space| (metric, space)));
+    in_spaces
+        .flat_map(|(metric, space)| Norm::ALL.map(|distance| DiversityTerm { metric, space, distance }))
+        .filter(|term| term.metric.check_distance(term.distance).is_ok())
         .collect()
 }
 

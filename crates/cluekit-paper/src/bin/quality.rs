@@ -6,19 +6,27 @@
 //!    and the default of `clue explain`: rows explained, cost H + 0.03 d, changes, and changes that greedy reverting leaves;
 //! 2. what judges say of the default's clues: the predictor of the run JUDGE, made from the same data with another seed,
 //!    and boosted trees that are fitted here; with any number of changes, six and three, under the policy's immutable
-//!    features alone; beside it the ceiling, which a search that asks these very judges reaches.
+//!    features alone; beside it the ceiling, which a search that asks these very judges reaches;
+//! 3. what becomes of typing errors: rows with one number ten or twenty times what it was.
+//!
+//! `quality RUN typing-errors [COUNT]` prints the last alone. `quality own FOLDER [COUNT]` makes three tables of known
+//! structure in a folder, trains two runs of each, and prints all of it for them.
 //!
 //! Nothing is fetched, and any table will do.
 #![allow(clippy::print_stdout, reason = "a program that prints tables")]
 
-use cluekit::data::{Constraints, DataDir, Samples, Schema, Targets};
+use cluekit::data::{Constraints, DataDir, Request, Samples, Schema, Targets, load};
 use cluekit::explainer::{ApplySettings, CostSettings, GroupSettings, Split};
 use cluekit::explanation::{Clue, Explanation};
 use cluekit::model::boosted::{Boosted, BoostedPlan};
+use cluekit::model::pipeline::train_run;
+use cluekit::model::plan::Plan;
+use cluekit::model::store::run::{RunFolder, RunRecord};
 use cluekit::observer::Silent;
 use cluekit::prediction::predict;
 use cluekit::search::{Decoding, Juror, Jury, Scan, SearchMethod, SearchSettings, Weighted};
 use cluekit::{Delta, Distance, Error, Explainer, Inputs, Result, Search, Seed, Selection, Uncertainty};
+use cluekit_paper::{OwnTable, typing_errors};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,28 +36,93 @@ use std::time::Instant;
 const GRID: usize = 12;
 /// Weight of the distance in the cost.
 const LAMBDA_X: f32 = 0.03;
+/// Rows that race.
+const ROWS: usize = 200;
 /// Rows that judges look at.
 const JUDGED: usize = 50;
+/// Rows with a typing error.
+const BROKEN: usize = 60;
 /// Clues of training rows with less than this share of the ELBOs count as odd.
 const ODD: f32 = 0.05;
+
+const USAGE: &str =
+    "usage: quality RUN POLICY.toml [COUNT] [JUDGE], quality RUN typing-errors [COUNT], or quality own FOLDER [COUNT]";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [run, policy, rest @ ..] = arguments.as_slice() else {
-        return Err(Error::data("usage: quality RUN POLICY.toml [COUNT] [JUDGE]"));
+        return Err(Error::data(USAGE));
     };
     let data = std::env::var_os("CLUE_DATA").map(PathBuf::from);
     let directory = DataDir::locate(data.as_deref());
-    let open = |run: &String| Explainer::open(Path::new(run), &directory);
+    let open = |run: &str| Explainer::open(Path::new(run), &directory);
+    let count = |usual| match rest.first() {
+        Some(text) => text.parse().map_err(|_| Error::data(format!("`{text}` is no number of rows; {USAGE}"))),
+        None => Ok(usual),
+    };
+    if run == "own" {
+        return own_tables(Path::new(policy), count(ROWS)?, &directory);
+    }
+    if policy == "typing-errors" {
+        return broken(&open(run)?, count(BROKEN)?);
+    }
     let text = std::fs::read_to_string(policy).map_err(Error::reading(policy))?;
     let policy: Constraints = toml::from_str(&text).map_err(|problem| Error::file(policy, problem.to_string()))?;
-    let count = rest.first().and_then(|text| text.parse().ok()).unwrap_or(200);
+    let chain = rest.get(1).map(|run| open(run)).transpose()?;
+    all(&|| open(run), policy, count(ROWS)?, chain.as_ref())
+}
+
+/// All figures of a run.
+fn all(
+    open: &dyn Fn() -> Result<Explainer>,
+    policy: Constraints,
+    count: usize,
+    chain: Option<&Explainer>,
+) -> Result<()> {
     let immutable = Constraints { immutable: policy.immutable.clone(), ..Constraints::default() };
-    Race::new(open(run)?.with_constraints(policy)?, count)?.run()?;
-    let chain = rest.get(1).map(open).transpose()?;
+    Race::new(open()?.with_constraints(policy)?, count)?.run()?;
     for most_changed in [None, Some(6), Some(3)] {
         let constraints = Constraints { most_changed, ..immutable.clone() };
-        Race::new(open(run)?.with_constraints(constraints)?, JUDGED)?.judged_by(chain.as_ref())?;
+        Race::new(open()?.with_constraints(constraints)?, JUDGED)?.judged_by(chain)?;
+    }
+    broken(&open()?, BROKEN)
+}
+
+/// All figures of three tables that are made here, each with two runs; what was trained before is not trained again.
+fn own_tables(place: &Path, count: usize, directory: &DataDir) -> Result<()> {
+    std::fs::create_dir_all(place).map_err(Error::writing(place))?;
+    for table in OwnTable::all(Seed(0)) {
+        let file = place.join(table.name).with_extension("csv");
+        std::fs::write(&file, &table.csv).map_err(Error::writing(&file))?;
+        let request = |seed| Request {
+            target: Some(table.target.to_owned()),
+            seed: Seed(seed),
+            ..Request::new(file.to_string_lossy())
+        };
+        let run = |seed: u64| -> Result<PathBuf> {
+            let run = place.join(format!("{}-{seed}", table.name));
+            let dataset = load(&request(seed), None, directory)?;
+            if Explainer::open(&run, directory).is_err() {
+                let folder = RunFolder::at(&run);
+                let plan = Plan::for_data(&dataset.schema, dataset.train.len());
+                let record = RunRecord::new(request(seed), dataset.sources.clone(), plan, Seed(seed));
+                folder.begin(&record, &dataset.schema)?;
+                train_run(&folder, &record, &dataset, &mut Silent)?;
+            }
+            Ok(run)
+        };
+        let (first, second) = (run(0)?, Explainer::open(&run(1)?, directory)?);
+        println!("\n{}", table.name);
+        all(&|| Explainer::open(&first, directory), table.constraints()?, count, Some(&second))?;
+    }
+    Ok(())
+}
+
+/// What becomes of typing errors, for two seeds.
+fn broken(explainer: &Explainer, count: usize) -> Result<()> {
+    let search = usual(explainer.threshold(Uncertainty::Total)?)?;
+    for seed in [0, 1] {
+        println!("seed {seed}: {}", typing_errors(explainer, &search, count, Seed(seed))?);
     }
     Ok(())
 }

@@ -48,7 +48,7 @@ impl LabelDistribution {
         }
         let weighed = |e: &Explanation| (e.input.target.and_then(class), e.label_distribution.clone());
         let inputs: Vec<Weighed> = found.iter().map(weighed).collect();
-        let labels = entropy(shown.clues.iter().map(|clue| class(clue.label)));
+        let labels = entropy(shown.accepted().map(|(_, clue)| class(clue.label)));
         Ok(StudyResult { seeds: vec![self.seed], ..StudyResult::default() }
             .checks(checks(&inputs, shown.input.index, labels))
             .table(table)
@@ -61,7 +61,7 @@ impl LabelDistribution {
 /// The true class of an input, and the weights of all classes if its clues have some.
 type Weighed = (Option<usize>, Option<Vec<f64>>);
 
-/// `shown` is the input of the picture, and `labels` the entropy of the labels of its clues.
+/// `shown` is the input of the picture, and `labels` the entropy of the labels of its accepted clues.
 fn checks(inputs: &[Weighed], shown: usize, labels: f64) -> Vec<Check> {
     let with: Vec<(&Option<usize>, &Vec<f64>)> =
         inputs.iter().filter_map(|(target, weights)| Some((target, weights.as_ref()?))).collect();
@@ -88,9 +88,9 @@ fn checks(inputs: &[Weighed], shown: usize, labels: f64) -> Vec<Check> {
     ]
 }
 
-/// Mean and least of something about the clues of one class.
+/// Mean and least of something about the accepted clues of one class, those that its weight comes from.
 fn of_class(shown: &Explanation, label: usize, of: fn(&Clue) -> f32) -> [f64; 2] {
-    let members = shown.clues.iter().filter(|clue| clue.label == Label::Class(label));
+    let members = shown.accepted().map(|(_, clue)| clue).filter(|clue| clue.label == Label::Class(label));
     let [least, mean, _] = spread(members.map(|clue| f64::from(of(clue))));
     [mean, if least.is_finite() { least } else { f64::NAN }]
 }
@@ -125,7 +125,7 @@ fn costs_picture(shown: &Explanation, stage: &Stage) -> String {
             .with(Scatter { points, name: Some("mean".into()), radius: 4.0, ..Scatter::default() })
             .sized(PANEL.0, PANEL.1)
     };
-    let title = format!("Input {}: what its clues of each class cost", shown.input.index);
+    let title = format!("Input {}: what its accepted clues of each class cost", shown.input.index);
     Grid::new(title, 3, COSTS.iter().map(plot).collect()).to_svg()
 }
 
@@ -161,6 +161,17 @@ fn distribution_picture(shown: &Explanation, stage: &Stage) -> Result<String> {
 mod tests {
     use super::*;
     use Verdict::{DidNotHold, Held, HeldPartly};
+    use cluekit::audit::fixture::digits;
+
+    #[test]
+    fn a_class_costs_what_its_accepted_clues_cost() {
+        let mut shown = digits(3);
+        for (clue, (cost, accepted)) in shown.clues.iter_mut().zip([(1.0, true), (3.0, true), (0.1, false)]) {
+            (clue.cost, clue.accepted) = (cost, accepted);
+        }
+        assert_eq!(of_class(&shown, 9, |clue| clue.cost), [2.0, 1.0]);
+        assert!(of_class(&shown, 4, |clue| clue.cost)[1].is_nan());
+    }
 
     #[test]
     fn several_labels_have_weight_and_the_true_one_among_them() {

@@ -60,7 +60,8 @@ impl Objectives {
             for &space in metric.spaces() {
                 let mut best = None;
                 for &weight in &self.weights {
-                    let found = search(Some(Weighted(weight, DiversityTerm { metric, space })))?;
+                    let found =
+                        search(Some(Weighted(weight, DiversityTerm { metric, space, ..DiversityTerm::default() })))?;
                     let row = measured(format!("{metric} in {space}"), own(metric, space), weight, &found);
                     if row.uncertainty <= self.most_uncertain * before || best.is_none() {
                         best = Some(row);

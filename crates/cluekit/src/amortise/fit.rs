@@ -68,6 +68,7 @@ impl<'a> Fit<'a> {
             decoding: self.search.decoding,
             thresholds: self.thresholds,
             seed: self.seed,
+            revision: FittedUnder::revision_of(plan.kind),
         }
     }
 

@@ -45,6 +45,31 @@ pub struct FittedUnder {
     pub thresholds: Thresholds,
     /// Seed of all randomness in the fit.
     pub seed: Seed,
+    /// Revision of the way in which Eq. 2 is minimised; 0 for kinds that are fitted otherwise.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub revision: u32,
+}
+
+/// Revision of the way in which Eq. 2 is minimised: raised whenever the same rows give another map than before.
+const REVISION: u32 = 1;
+
+impl FittedUnder {
+    /// The revision of what is fitted now for this kind of mapper.
+    pub(super) fn revision_of(kind: MapperKind) -> u32 {
+        match kind {
+            MapperKind::Glam | MapperKind::Clusters | MapperKind::Scaled | MapperKind::Affine => REVISION,
+            _ => 0,
+        }
+    }
+
+    /// Whether these are the settings of `now`, by an older way of fitting.
+    pub fn is_older_than(&self, now: &Self) -> bool {
+        self.revision < now.revision && Self { revision: now.revision, ..self.clone() } == *now
+    }
+}
+
+fn is_first(revision: &u32) -> bool {
+    *revision == 0
 }
 
 impl Mappers {
@@ -57,5 +82,22 @@ impl Mappers {
     /// anchoring.
     pub fn check(&self, price: &Price) -> Result<()> {
         self.network().map_or(Ok(()), |network| network.check(price))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amortise::toy::fitted_under;
+
+    #[test]
+    fn a_mapper_is_outdated_if_nothing_but_the_way_of_fitting_has_changed() {
+        let now = fitted_under();
+        let before = FittedUnder { revision: 0, ..now.clone() };
+        assert!(before.is_older_than(&now) && !now.is_older_than(&now) && !now.is_older_than(&before));
+        assert!(!FittedUnder { lambda_x: 0.5, ..before.clone() }.is_older_than(&now));
+        let written = serde_json::to_value(&before).unwrap();
+        assert_eq!(written.get("revision"), None, "as it was written before there was one");
+        assert_eq!(serde_json::from_value::<FittedUnder>(written).unwrap(), before);
     }
 }

@@ -33,9 +33,9 @@ pub struct MapperPlan {
     pub learn_from: LearnFrom,
     /// Weight λ_θ of ‖θ‖₁ in Eq. 2; chosen on validation rows if it is none.
     pub lambda_theta: Option<f32>,
-    /// Number of steps of Adam on Eq. 2.
+    /// Number of steps of Adam on Eq. 2 in each round; rounds go on until one gains next to nothing.
     pub steps: usize,
-    /// Learning rate of Adam on Eq. 2 at the start; it falls to 0.
+    /// Learning rate of Adam on Eq. 2 at the start of a round; it falls to 0.
     pub learning_rate: f64,
     /// Largest number of clusters of a group, for `clusters`; the number itself is chosen on validation rows.
     #[serde(rename = "clusters")]

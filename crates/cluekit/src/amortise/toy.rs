@@ -106,6 +106,7 @@ pub(super) fn fitted_under() -> FittedUnder {
         decoding: Decoding::Mean,
         thresholds: Thresholds { uncertain_above, certain_below, kind: Uncertainty::Total },
         seed: Seed(1),
+        revision: 1,
     }
 }
 

@@ -55,6 +55,7 @@ fn explanation(label: Label, target: Label, x: Vec<f32>) -> Explanation {
             target: Some(target),
             uncertainty,
             probabilities: vec![],
+            outside: vec![],
             row: None,
             x,
             z: vec![0.0, 0.5],
@@ -125,7 +126,7 @@ pub fn client() -> Explanation {
     rejected.reason = Some(Rejection::TooUncertain { uncertainty: 0.45, threshold: 0.2 });
     client.clues = vec![accepted, rejected];
     client.label_distribution = Some(vec![0.71, 0.29]);
-    let mode = |label, clue| Mode { label: Some(label), clues: vec![clue], best: clue };
+    let mode = |label, clue| Mode { label: Some(label), clues: vec![clue], best: clue, changes: vec![] };
     client.modes = vec![mode(0, 0), mode(0, 0), mode(1, 1)];
     client
 }

@@ -3,7 +3,7 @@
 use super::levers::Lever;
 use super::rows::{aleatoric_share, parts};
 use crate::data::Schema;
-use crate::explanation::{Clue, Explanation, Label, Original, Plausibility};
+use crate::explanation::{Agreement, Clue, Explanation, FoundBy, Label, Original, Plausibility};
 use crate::prediction::UncertaintyParts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,8 +22,8 @@ pub struct Gallery {
     pub method: String,
     /// The cards, one for each input, in the order in which the inputs were given.
     pub cards: Vec<Card>,
-    /// The changes in the cheapest accepted clues of inputs that the model is unsure about, the most frequent first; empty
-    /// for images.
+    /// The changes in the first accepted clues of inputs that the model is unsure about, the most frequent first; empty for
+    /// images.
     pub levers: Vec<Lever>,
 }
 
@@ -58,7 +58,8 @@ pub struct Card {
     pub reconstruction_uncertainty: f32,
     /// The features of a row of a table, with their values; empty for images.
     pub features: Vec<NamedValue>,
-    /// The accepted clues by rising cost, first one of each kind of change; then the rejected ones, the surest first.
+    /// The accepted clues by rising cost, those of a portfolio in its order, first one of each kind of change; then the
+    /// rejected ones, the surest first.
     pub clues: Vec<CardClue>,
     /// Factor by which the first ball was widened, because it held no clue; none if it was kept.
     pub widened: Option<u32>,
@@ -125,6 +126,18 @@ pub struct CardClue {
     pub mode: Option<usize>,
     /// How usual the clue is among the training data; none if nobody asked.
     pub plausibility: Option<Plausibility>,
+    /// Whether the clue is odder than nearly all training rows; none for images, and where nobody asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub odd: Option<bool>,
+    /// What predictors that had no part in training the model say of the clue; none without a jury.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<Agreement>,
+    /// Whether no single change can be taken back without the model getting uncertain; none where it was not tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimal: Option<bool>,
+    /// What found the clue where a portfolio was asked; none for a descent alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_by: Option<FoundBy>,
     /// Changed features of a row of a table, the largest change first; empty for images.
     pub changes: Vec<CardChange>,
     /// The clue as a picture: a PNG in base64.
@@ -188,6 +201,17 @@ impl Gallery {
         self.clues().any(|clue| clue.plausibility.is_some())
     }
 
+    /// Whether clues were also looked for beside the search.
+    pub fn has_portfolio(&self) -> bool {
+        self.clues().any(|clue| clue.found_by.is_some())
+    }
+
+    /// Of the first accepted clues, how many every judge is certain about, and how many were judged.
+    pub fn believed(&self) -> (usize, usize) {
+        let judged = || self.unsure().filter_map(Card::best).filter_map(|clue| clue.agreement.as_ref());
+        (judged().filter(|agreement| agreement.share >= 1.0).count(), judged().count())
+    }
+
     fn clues(&self) -> impl Iterator<Item = &CardClue> {
         self.cards.iter().flat_map(|card| &card.clues)
     }
@@ -232,7 +256,7 @@ impl Card {
         self.unsure != Some(false)
     }
 
-    /// The cheapest accepted clue of the input.
+    /// The best accepted clue of the input: the cheapest, or the first of a portfolio, which is believed if one is.
     pub fn best(&self) -> Option<&CardClue> {
         self.clues.first().filter(|clue| clue.accepted)
     }
@@ -263,11 +287,15 @@ fn features(input: &Original, schema: &Schema) -> Vec<NamedValue> {
     schema.features.iter().zip(&values).map(named).collect()
 }
 
-/// The accepted clues by rising cost, first one of each kind of change; then the rejected ones, the surest first.
+/// The accepted clues by rising cost, those of a portfolio in its order, first one of each kind of change; then the rejected
+/// ones, the surest first.
 fn clues(explanation: &Explanation, schema: &Schema) -> Vec<CardClue> {
     let clue = |place: usize| &explanation.clues[place];
     let mut order: Vec<usize> = (0..explanation.clues.len()).filter(|&place| is_finite(clue(place))).collect();
-    order.sort_by(|&a, &b| clue(a).cost.total_cmp(&clue(b).cost).then(a.cmp(&b)));
+    // A portfolio has put its clues in order: those that are believed, and of these the cheapest.
+    let in_order = explanation.clues.iter().any(|clue| clue.found_by.is_some());
+    let cost = |place: usize| if in_order { place as f32 } else { clue(place).cost };
+    order.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)).then(a.cmp(&b)));
     let kinds = kinds(explanation);
     // How many cheaper clues make the same kind of change.
     let mut before: BTreeMap<Option<usize>, usize> = BTreeMap::new();
@@ -275,7 +303,7 @@ fn clues(explanation: &Explanation, schema: &Schema) -> Vec<CardClue> {
         accepted if accepted.accepted => {
             let count = before.entry(kinds[place]).or_default();
             *count += 1;
-            (false, *count, accepted.cost, place)
+            (false, *count, cost(place), place)
         }
         rejected => (true, 0, rejected.uncertainty.total, place),
     };
@@ -283,7 +311,9 @@ fn clues(explanation: &Explanation, schema: &Schema) -> Vec<CardClue> {
     ranked.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)).then(a.3.cmp(&b.3)));
     let original = &explanation.input.x;
     let card = |place: usize| {
-        let Clue { label, uncertainty, distance, cost, accepted, reason, plausibility, delta, .. } = clue(place);
+        let clue = clue(place);
+        let Clue { label, uncertainty, distance, cost, accepted, reason, plausibility, delta, .. } = clue;
+        let beside = clue.found_by.is_some();
         CardClue {
             number: place + 1,
             label: crate::wording::label(*label, schema.target.task.classes()),
@@ -296,7 +326,11 @@ fn clues(explanation: &Explanation, schema: &Schema) -> Vec<CardClue> {
             reason: reason.as_ref().map(ToString::to_string),
             mode: kinds[place].map(|mode| mode + 1),
             plausibility: *plausibility,
-            changes: changes(clue(place), original, schema),
+            odd: plausibility.filter(|_| beside).map(|plausibility| plausibility.is_odd()),
+            agreement: clue.agreement.clone(),
+            minimal: clue.minimal,
+            found_by: clue.found_by,
+            changes: changes(clue, original, schema),
             picture: None,
             difference: None,
         }
@@ -354,6 +388,7 @@ mod tests {
     use super::super::fixture::{client, digits, house, table};
     use super::*;
     use crate::data::{Image, Schema, Task};
+    use crate::explanation::Verdict;
 
     #[test]
     fn changes_of_a_table_are_sorted_by_their_size_in_deviations() {
@@ -421,12 +456,35 @@ mod tests {
         for (place, clue) in explanation.clues.iter_mut().enumerate() {
             clue.cost = place as f32;
         }
-        let mode = |clues: Vec<usize>| crate::explanation::Mode { label: None, best: clues[0], clues };
+        let mode = |clues: Vec<usize>| crate::explanation::Mode { label: None, best: clues[0], clues, changes: vec![] };
         explanation.modes = vec![mode((0..500).collect()), mode((500..1000).collect())];
         let schema = Schema { features: vec![], ..table() };
         let card = &Gallery::of(&[explanation], &schema, "δ-CLUE", None).cards[0];
         let first: Vec<_> = card.clues[..4].iter().map(|clue| (clue.number, clue.mode)).collect();
         assert_eq!(first, [(1, Some(1)), (501, Some(2)), (2, Some(1)), (502, Some(2))]);
+    }
+
+    #[test]
+    fn clues_of_a_portfolio_keep_their_order_and_say_what_judges_say() {
+        let verdict = |certain| Verdict { juror: "trees".into(), asked: false, uncertainty: 0.1, certain };
+        let mut explanation = client();
+        let found = Clue { found_by: Some(FoundBy::Scan), minimal: Some(true), ..explanation.clues[0].clone() };
+        let plausibility = |elbo| Some(Plausibility { reconstruction: 0.5, elbo: Some(elbo) });
+        let agreement = |certain| Some(Agreement::of(vec![verdict(certain)]));
+        let believed = Clue { cost: 2.0, agreement: agreement(true), plausibility: plausibility(0.3), ..found.clone() };
+        let doubted = Clue { cost: 1.0, agreement: agreement(false), plausibility: plausibility(0.01), ..found };
+        explanation.clues = vec![believed, doubted];
+        let gallery = Gallery::of(&[explanation], &table(), "∇-CLUE", None);
+        let card = &gallery.cards[0];
+        let told: Vec<_> = card.clues.iter().map(|clue| (clue.number, clue.odd, clue.minimal)).collect();
+        assert_eq!(
+            told,
+            [(1, Some(false), Some(true)), (2, Some(true), Some(true))],
+            "the believed one, and not the cheapest"
+        );
+        assert_eq!((gallery.believed(), gallery.has_portfolio()), ((1, 1), true));
+        let again: Card = serde_json::from_str(&serde_json::to_string(card).unwrap()).unwrap();
+        assert_eq!(*card, again);
     }
 
     #[test]

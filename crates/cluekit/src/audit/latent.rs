@@ -86,13 +86,14 @@ impl LatentMap {
                 let mut through: Vec<[f32; 2]> = match steps {
                     // The best point that was seen is the clue, up to the rounding of floats; what came after it is no
                     // way to it.
-                    Some(steps) => {
+                    Some(steps) if clue.found_by.is_none() => {
                         let far = |z: &[f32]| latent_distance(z, &clue.z);
                         let nearest = steps.iter().enumerate().min_by(|a, b| far(a.1).total_cmp(&far(b.1)));
                         let last = nearest.map_or(0, |(step, _)| step);
                         steps[..last].iter().step_by(EVERY).map(|z| place(z)).collect()
                     }
-                    None => vec![from],
+                    // What was found beside the search has no way of its own.
+                    _ => vec![from],
                 };
                 through.push(end);
                 ways.push(Way {

@@ -9,7 +9,7 @@ const NOTABLE: f64 = 0.1;
 /// Of each clue, its largest changes count.
 const LARGEST: usize = 5;
 
-/// A feature that the cheapest accepted clues change in the same direction.
+/// A feature that the first accepted clues change in the same direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -20,7 +20,7 @@ pub struct Lever {
     pub to: String,
     /// Whether the feature is a number.
     pub number: bool,
-    /// Number of inputs whose cheapest accepted clue has this change among its largest ones.
+    /// Number of inputs whose first accepted clue has this change among its largest ones.
     pub inputs: usize,
     /// Number of inputs with an accepted clue, without those that the model is sure about.
     pub of: usize,

@@ -1,6 +1,6 @@
 //! Average pairwise distance.
 //!
-//! D(p₁ … p_k) = 1 / (k choose 2) Σ_{i<j} ‖pᵢ − pⱼ‖₂.
+//! D(p₁ … p_k) = 1 / (k choose 2) Σ_{i<j} d(pᵢ, pⱼ), d = ℓ2 or ℓ1.
 //!
 //! In the units of the space, without an upper bound. [Ley2022, Table 1]
 

@@ -1,10 +1,10 @@
 //! Determinantal point process diversity, and its logarithm.
 //!
-//! D(p₁ … p_k) = det K,  K_ij = 1 / (1 + ‖pᵢ − pⱼ‖₂).
+//! D(p₁ … p_k) = det K,  K_ij = 1 / (1 + d(pᵢ, pⱼ)), d = ℓ2 or ℓ1.
 //!
 //! 0 when two candidates coincide, towards 1 as all move apart. [Ley2022, Table 1]
 //!
-//! The kernel is a mixture of Laplace kernels, 1/(1 + d) = ∫₀^∞ e^(−s) e^(−sd) ds, so K is positive definite as long as
+//! The kernel is a mixture of Laplace kernels of either distance, 1/(1 + d) = ∫₀^∞ e^(−s) e^(−sd) ds, so K is positive definite as long as
 //! no two points coincide: Cholesky always serves, and det K lies in (0, 1]. For many candidates it underflows as a
 //! measure and vanishes as an objective; log det K does neither.
 //!

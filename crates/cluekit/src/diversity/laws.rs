@@ -18,8 +18,14 @@ fn set(points: &[f32]) -> Set<'_> {
     Set { points, width: WIDTH, original: Some(&[0.5, 0.25, 0.25]) }
 }
 
-fn differentiable() -> impl Iterator<Item = Diversity> {
-    Diversity::ALL.into_iter().filter(|diversity| diversity.soft().is_none())
+/// Every metric with every distance that it can look at.
+fn measured() -> impl Iterator<Item = (Diversity, Norm)> {
+    let sensible = |(diversity, norm): &(Diversity, Norm)| diversity.check_distance(*norm).is_ok();
+    Diversity::ALL.into_iter().flat_map(|diversity| Norm::ALL.map(|norm| (diversity, norm))).filter(sensible)
+}
+
+fn differentiable() -> impl Iterator<Item = (Diversity, Norm)> {
+    measured().filter(|(diversity, _)| diversity.soft().is_none())
 }
 
 fn reversed<T: Clone>(rows: &[T]) -> Vec<T> {
@@ -39,24 +45,24 @@ fn scattered(count: usize, width: usize) -> Points {
         let total: f64 = point.iter().sum();
         point.iter_mut().for_each(|coordinate| *coordinate /= total);
     }
-    Points { coordinates, width, original: vec![1.0 / width as f64; width] }
+    Points { coordinates, width, original: vec![1.0 / width as f64; width], norm: Norm::L2 }
 }
 
 proptest! {
     #[test]
     fn a_diversity_stays_within_its_bounds(points in sets()) {
-        for diversity in Diversity::ALL {
+        for (diversity, norm) in measured() {
             let (least, greatest) = diversity.bounds(WIDTH);
-            let value = diversity.of(&set(&points));
-            prop_assert!((least..=greatest).contains(&value), "{diversity}: {value}");
+            let value = diversity.of_by(&set(&points), norm);
+            prop_assert!((least..=greatest).contains(&value), "{diversity} by {norm}: {value}");
         }
     }
 
     #[test]
     fn a_diversity_ignores_the_order_of_candidates(points in sets()) {
-        for diversity in Diversity::ALL {
-            let (one, other) = (diversity.of(&set(&points)), diversity.of(&set(&reversed(&points))));
-            prop_assert!(close(one, other, 1e-9), "{diversity}: {one} and {other}");
+        for (diversity, norm) in measured() {
+            let (one, other) = (diversity.of_by(&set(&points), norm), diversity.of_by(&set(&reversed(&points)), norm));
+            prop_assert!(close(one, other, 1e-9), "{diversity} by {norm}: {one} and {other}");
         }
     }
 
@@ -66,19 +72,19 @@ proptest! {
         let smooth = |diversity: &Diversity| {
             !matches!(diversity, Diversity::Coverage | Diversity::RangeCoverage | Diversity::PredictionCoverage)
         };
-        for diversity in differentiable().filter(smooth) {
-            let (_, gradient) = diversity.value_and_gradient(&set(&points)).unwrap();
-            let (_, other) = diversity.value_and_gradient(&set(&reversed(&points))).unwrap();
+        for (diversity, norm) in differentiable().filter(|(diversity, _)| smooth(diversity)) {
+            let (_, gradient) = diversity.value_and_gradient_by(&set(&points), norm).unwrap();
+            let (_, other) = diversity.value_and_gradient_by(&set(&reversed(&points)), norm).unwrap();
             let same = reversed(&gradient).into_iter().zip(other).all(|(a, b)| close(a, b, 1e-5));
-            prop_assert!(same, "{diversity}");
+            prop_assert!(same, "{diversity} by {norm}");
         }
     }
 
     #[test]
     fn a_gradient_is_finite_and_comes_with_the_same_value(points in sets()) {
-        for diversity in differentiable() {
-            let (value, gradient) = diversity.value_and_gradient(&set(&points)).unwrap();
-            prop_assert!(value == diversity.of(&set(&points)), "{diversity}");
+        for (diversity, norm) in differentiable() {
+            let (value, gradient) = diversity.value_and_gradient_by(&set(&points), norm).unwrap();
+            prop_assert!(value == diversity.of_by(&set(&points), norm), "{diversity}");
             prop_assert_eq!(gradient.len(), points.len());
             prop_assert!(gradient.iter().all(|slope| slope.is_finite()), "{diversity}");
         }
@@ -97,9 +103,9 @@ proptest! {
 #[test]
 fn a_gradient_agrees_with_central_differences() {
     let step = 1e-6;
-    for diversity in differentiable() {
+    for (diversity, norm) in differentiable() {
         for (count, width) in [(2, 1), (2, 4), (5, 2), (7, 10)] {
-            let points = scattered(count, width);
+            let points = Points { norm, ..scattered(count, width) };
             let (_, gradient) = diversity.with_gradient_at(&points).unwrap();
             for (at, slope) in gradient.into_iter().enumerate() {
                 let moved = |by: f64| {
@@ -108,17 +114,39 @@ fn a_gradient_agrees_with_central_differences() {
                     diversity.at(&points)
                 };
                 let difference = (moved(step) - moved(-step)) / (2.0 * step);
-                assert!(close(slope, difference, 1e-7), "{diversity} at {at}: {slope}, by differences {difference}");
+                assert!(
+                    close(slope, difference, 1e-7),
+                    "{diversity} by {norm} at {at}: {slope}, by differences {difference}"
+                );
             }
         }
     }
 }
 
 #[test]
-fn one_candidate_and_none_have_no_diversity() {
+fn no_candidates_have_no_diversity_and_one_has_none_to_pairs() {
+    for diversity in Diversity::ALL {
+        assert_eq!(diversity.of(&set(&[])), 0.0);
+        assert!(!diversity.compares_pairs() || diversity.of(&set(&[0.5, 0.25, 0.25])) == 0.0, "{diversity}");
+    }
+}
+
+#[test]
+fn one_candidate_covers_what_it_reaches_and_its_own_label() {
+    // |0.8 − 0.5|, |0 − 0.25| and |0.2 − 0.25|, in the mean; one class of three.
+    let value = |diversity: Diversity| diversity.of(&set(&[0.8, 0.0, 0.2]));
+    assert!((value(Diversity::Coverage) - 0.2).abs() < 1e-7);
+    assert_eq!(value(Diversity::RangeCoverage), 0.0);
+    assert_eq!(value(Diversity::DistinctLabels), 1.0 / 3.0);
+    assert!((value(Diversity::PredictionCoverage) - 1.0 / 3.0).abs() < 1e-7);
+    assert!((value(Diversity::SoftDistinctLabels) - 1.0 / 3.0).abs() < 1e-7);
+    assert_eq!(value(Diversity::LabelEntropy), 0.0);
+}
+
+#[test]
+fn one_candidate_and_none_are_no_objective() {
     for diversity in Diversity::ALL {
         for points in [&[][..], &[0.5, 0.25, 0.25]] {
-            assert_eq!(diversity.of(&set(points)), 0.0);
             if let Ok((value, gradient)) = diversity.value_and_gradient(&set(points)) {
                 assert_eq!((value, gradient), (0.0, vec![0.0; points.len()]));
             }
@@ -152,8 +180,8 @@ fn the_default_space_is_one_that_makes_sense() {
 #[test]
 fn a_hundred_candidates_in_twenty_dimensions_have_finite_numbers_that_move_them() {
     let points = scattered(100, 20);
-    for diversity in differentiable() {
-        let (value, gradient) = diversity.with_gradient_at(&points).unwrap();
+    for (diversity, norm) in differentiable() {
+        let (value, gradient) = diversity.with_gradient_at(&Points { norm, ..points.clone() }).unwrap();
         assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()), "{diversity}");
     }
     let (_, gradient) = Diversity::LogDpp.with_gradient_at(&points).unwrap();
@@ -163,8 +191,8 @@ fn a_hundred_candidates_in_twenty_dimensions_have_finite_numbers_that_move_them(
 #[test]
 fn a_hundred_candidates_in_one_place_have_finite_gradients() {
     let points = [0.5, 0.25, 0.25].repeat(100);
-    for diversity in differentiable() {
-        let (_, gradient) = diversity.value_and_gradient(&set(&points)).unwrap();
+    for (diversity, norm) in differentiable() {
+        let (_, gradient) = diversity.value_and_gradient_by(&set(&points), norm).unwrap();
         assert!(gradient.iter().all(|slope| slope.is_finite()), "{diversity}");
     }
 }

@@ -1,7 +1,10 @@
 //! How different the candidates of one input are from each other: D(p₁ … p_k) of points in x, z or y space.
 //!
 //! One formula each in its own file. Every metric that does not count comes with its exact gradient, finite also where
-//! points coincide. D = 0 for fewer than two points. [Ley2022, Table 1]
+//! points coincide. [Ley2022, Table 1]
+//!
+//! Of a single point the metrics that compare pairs are 0, and the others what their formula says: how far it reaches,
+//! which share of the classes it covers. As an objective D is 0 there: one candidate has nobody to be diverse from.
 
 mod average_pairwise_distance;
 mod coverage;
@@ -10,6 +13,7 @@ mod dpp;
 mod label_entropy;
 #[cfg(test)]
 mod laws;
+mod norm;
 mod pairwise;
 mod prediction_coverage;
 mod set;
@@ -17,6 +21,8 @@ mod space;
 mod summary;
 
 pub use coverage::coverage_limit;
+pub use norm::Norm;
+pub(crate) use pairwise::sign;
 pub use set::Set;
 pub use space::Space;
 pub use summary::{InputAndLatent, Summary};
@@ -81,6 +87,22 @@ impl Diversity {
         Err(Error::setting("space", format!("`{self}` is not measured in {space}; choose one of {choices}")))
     }
 
+    /// Whether it looks at distances between candidates, which can be of any [`Norm`].
+    pub const fn compares_pairs(self) -> bool {
+        matches!(self, Self::Dpp | Self::LogDpp | Self::AveragePairwiseDistance)
+    }
+
+    /// An error that names the choices, if a distance is chosen for a metric that looks at none.
+    pub fn check_distance(self, distance: Norm) -> Result<()> {
+        if self.compares_pairs() || distance == Norm::default() {
+            return Ok(());
+        }
+        let choices: Vec<_> = Self::ALL.into_iter().filter(|metric| metric.compares_pairs()).map(Self::name).collect();
+        let problem =
+            format!("`{self}` looks at no distance between clues; it is for {}, or leave it out", choices.join(", "));
+        Err(Error::setting("diversity_distance", problem))
+    }
+
     /// The version with a gradient of a metric that counts labels; none for the others, which have one themselves.
     pub const fn soft(self) -> Option<Self> {
         match self {
@@ -111,7 +133,7 @@ impl Diversity {
         }
     }
 
-    /// D of a set; 0 for fewer than two points.
+    /// D of a set by Euclidean distances; 0 for no points, and for one point if it compares pairs.
     ///
     /// ```
     /// use cluekit::Diversity;
@@ -122,20 +144,44 @@ impl Diversity {
     /// assert!((Diversity::AveragePairwiseDistance.of(&set) - 1.0).abs() < 1e-9);
     /// ```
     pub fn of(self, set: &Set) -> f64 {
-        self.at(&Points::of(set))
+        self.of_by(set, Norm::L2)
+    }
+
+    /// D of a set by distances of this kind.
+    ///
+    /// ```
+    /// use cluekit::Diversity;
+    /// use cluekit::diversity::{Norm, Set};
+    ///
+    /// let set = Set { points: &[0.0, 0.0, 3.0, 4.0], width: 2, original: None };
+    /// let apart = |norm| Diversity::AveragePairwiseDistance.of_by(&set, norm);
+    /// assert_eq!((apart(Norm::L2), apart(Norm::L1)), (5.0, 7.0));
+    /// ```
+    pub fn of_by(self, set: &Set, distance: Norm) -> f64 {
+        self.at(&Points::by(set, distance))
     }
 
     /// D of a set with ∂D/∂p of every coordinate of every point, row after row as in the set.
     ///
-    /// Both are 0 for fewer than two points. An error for metrics that count labels, as in
+    /// Both are 0 for fewer than two points, which have nobody to be diverse from. An error for metrics that count labels, as in
     /// [`check_objective`](Self::check_objective).
     pub fn value_and_gradient(self, set: &Set) -> Result<(f64, Vec<f64>)> {
-        self.with_gradient_at(&Points::of(set))
+        self.value_and_gradient_by(set, Norm::L2)
+    }
+
+    /// The same by distances of this kind.
+    pub fn value_and_gradient_by(self, set: &Set, distance: Norm) -> Result<(f64, Vec<f64>)> {
+        self.with_gradient_at(&Points::by(set, distance))
+    }
+
+    /// Points that the formula needs.
+    const fn fewest(self) -> usize {
+        if self.compares_pairs() { 2 } else { 1 }
     }
 
     fn at(self, points: &Points) -> f64 {
         match self {
-            _ if points.len() < 2 => 0.0,
+            _ if points.len() < self.fewest() => 0.0,
             Self::Dpp => dpp::determinant(points),
             Self::LogDpp => dpp::log_determinant(points),
             Self::AveragePairwiseDistance => average_pairwise_distance::average_pairwise_distance(points),
@@ -200,6 +246,18 @@ mod tests {
         assert!(Diversity::Dpp.check_space(Space::Y).is_ok());
         let error = Diversity::Coverage.check_space(Space::Y).unwrap_err().to_string();
         assert_eq!(error, "setting `space`: `coverage` is not measured in y; choose one of x, z");
+    }
+
+    #[test]
+    fn a_distance_is_for_metrics_that_compare_pairs() {
+        assert!(Diversity::LogDpp.check_distance(Norm::L1).is_ok());
+        assert!(Diversity::Coverage.check_distance(Norm::L2).is_ok());
+        let error = Diversity::Coverage.check_distance(Norm::L1).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "setting `diversity_distance`: `coverage` looks at no distance between clues; it is for dpp, log-dpp, apd, \
+             or leave it out"
+        );
     }
 
     #[test]

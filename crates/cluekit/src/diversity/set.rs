@@ -1,5 +1,7 @@
 //! A set of candidates, all in one space: what a diversity is measured on.
 
+use super::Norm;
+
 /// The candidates of one input in x, z or y space.
 #[derive(Clone, Copy, Debug)]
 pub struct Set<'a> {
@@ -29,15 +31,23 @@ pub(super) struct Points {
     pub coordinates: Vec<f64>,
     pub width: usize,
     pub original: Vec<f64>,
+    /// How far apart two points are.
+    pub norm: Norm,
 }
 
 impl Points {
+    #[cfg(test)]
     pub fn of(set: &Set) -> Self {
+        Self::by(set, Norm::L2)
+    }
+
+    pub fn by(set: &Set, norm: Norm) -> Self {
         let doubled = |values: &[f32]| values.iter().copied().map(f64::from).collect();
         let points = Self {
             coordinates: doubled(set.points),
             width: set.width,
             original: set.original.map_or_else(|| vec![0.0; set.width], doubled),
+            norm,
         };
         debug_assert_eq!(points.len() * points.width, points.coordinates.len(), "every point has all its coordinates");
         debug_assert_eq!(points.original.len(), points.width, "the original lies in the space of the points");

@@ -89,6 +89,9 @@ impl Explainer {
     }
 
     /// The mappers called `method`, fitted ones from the run and baselines made on the spot, each with its name.
+    ///
+    /// [`BEST`] stands for all baselines and, of a run, all of its mappers that fit the search; [`apply`](Self::apply)
+    /// then has the cheapest answer of all of them first.
     pub fn mappers(
         &self,
         method: &str,
@@ -108,7 +111,7 @@ impl Explainer {
             None => return Ok(vec![(method.to_owned(), self.load(method)?)]),
         };
         let pairs = self.pairs(groups)?;
-        let thresholds = groups.thresholds(search.threshold, search.accept_by);
+        let thresholds = groups.thresholds(search.threshold, search.accepted_by());
         let mut mappers = Vec::new();
         for kind in wanted {
             let plan = MapperPlan::new(kind, LearnFrom::Data);
@@ -120,7 +123,8 @@ impl Explainer {
         }
         if method == BEST {
             let price = search.price(&self.plain_background(search)?, self.schema())?;
-            for name in self.opened()?.folder.mappers().names()? {
+            let names = self.run().map_or(Ok(vec![]), |run| run.folder.mappers().names())?;
+            for name in names {
                 let fitted = self.load(&name)?;
                 match fitted.check(&price) {
                     Ok(()) => mappers.push((name, fitted)),
@@ -179,6 +183,60 @@ fn next_steps(clues: &[Clue], search: &Search) -> Option<Advice> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::amortise::Scheme;
+    use crate::data::{DataDir, Request, load};
+    use crate::explainer::{CostSettings, Selection};
+    use crate::model::{Generative, Predictive, Predictor};
+    use crate::observer::Silent;
+    use crate::tensor::{Tensor, log_softmax};
+    use std::sync::Arc;
+
+    /// The second class where x1 + x2 is large.
+    struct Logistic;
+
+    impl Predictor for Logistic {
+        fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
+            let sum = x.clone().sum_dim(1);
+            let logits = Tensor::cat(vec![sum.clone() * -0.5, sum * 0.5], 1);
+            Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
+        }
+    }
+
+    /// The latent space is the input space.
+    struct Same;
+
+    impl Generative for Same {
+        fn latent_dim(&self) -> usize {
+            2
+        }
+        fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
+            Ok(x.clone())
+        }
+        fn decode(&self, z: &Tensor<2>) -> Result<Tensor<2>> {
+            Ok(z.clone())
+        }
+    }
+
+    #[test]
+    fn the_best_of_models_in_memory_is_the_cheapest_answer_of_all_baselines() {
+        let moons = load(&Request::new("moons"), None, &DataDir::locate(None)).unwrap();
+        let explainer = Explainer::new(Arc::new(Logistic), Arc::new(Same)).with_rows(moons);
+        let groups = GroupSettings::of_scheme(Scheme::Within);
+        let search = explainer.judging(&CostSettings::default()).unwrap();
+        let selection = Selection { top: Some(3), ..Selection::default() };
+        let inputs = explainer.choose(&selection, search.accepted_by()).unwrap();
+        let costs = |method: &str| -> Vec<f32> {
+            let mappers = explainer.mappers(method, &groups, &search, Seed(0), &mut Silent).unwrap();
+            let found = explainer.apply(&mappers, &Ask::OwnClass, &search, &inputs, Seed(0), &mut Silent).unwrap();
+            found.iter().map(|explanation| explanation.clues[0].cost).collect()
+        };
+        let baselines = MapperKind::ALL.into_iter().filter(|kind| kind.is_baseline());
+        let each: Vec<Vec<f32>> = baselines.map(|kind| costs(kind.name())).collect();
+        for (input, best) in costs(BEST).into_iter().enumerate() {
+            let least = each.iter().map(|costs| costs[input]).fold(f32::INFINITY, f32::min);
+            assert!((best - least).abs() < 1e-5, "{best}, of each alone {least}");
+        }
+    }
 
     #[test]
     fn baselines_and_best_have_their_names_for_themselves() {

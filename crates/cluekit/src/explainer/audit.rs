@@ -13,7 +13,7 @@ use crate::explanation::Explanation;
 use crate::measure::Reach;
 use crate::observer::Observer;
 use crate::prediction::{Prediction, ranked};
-use crate::search::{Decoding, Delta, DiversityTerm, Inputs, LatentBall, Search, Weighted};
+use crate::search::{Decoding, Delta, DiversityTerm, Inputs, LatentBall, Portfolio, Scan, Search, Weighted};
 use crate::seed::Seed;
 use crate::uncertainty::Uncertainty;
 use serde::{Deserialize, Serialize};
@@ -64,6 +64,8 @@ pub struct AuditSettings {
     pub mapper: MapperKind,
     /// Whether to skip the changes of groups, which need predictions of all training rows.
     pub no_groups: bool,
+    /// Whether to search for the clues of a table as the paper does, with nothing beside.
+    pub only_paper: bool,
     /// Whether to save time: fewer inputs and clues, and no choice of settings.
     pub quick: bool,
     /// Seed of all randomness in the audit.
@@ -85,6 +87,7 @@ impl Default for AuditSettings {
             by: None,
             mapper: MapperKind::Scaled,
             no_groups: false,
+            only_paper: false,
             quick: false,
             seed: Seed(0),
         }
@@ -272,7 +275,7 @@ impl Explainer {
         Ok(looked)
     }
 
-    /// ∇-CLUE with the settings of an audit.
+    /// ∇-CLUE with the settings of an audit; of a table with what is tried beside it.
     fn audit_search(&self, settings: &AuditSettings, cost: &CostSettings) -> Result<Search> {
         let count = settings.count.unwrap_or(if settings.quick { QUICK_COUNT } else { COUNT });
         let diversity = Weighted(DIVERSITY, DiversityTerm::default());
@@ -280,6 +283,9 @@ impl Explainer {
         search.threshold = self.judging(cost)?.threshold;
         search.objective.input = Weighted(cost.lambda_x, cost.distance);
         search.decoding = if cost.anchored { Decoding::Anchored } else { Decoding::Mean };
+        if self.is_table() && !settings.only_paper {
+            search.portfolio = Some(Portfolio::default());
+        }
         if let Some(steps) = settings.steps {
             search.convergence.max_steps = steps;
         }
@@ -403,7 +409,7 @@ impl Explainer {
         }
         // Who is uncertain is the same question for the whole page.
         let above = Limit::Value(audit.subject.unsure_above.unwrap_or(search.threshold));
-        let usual = settings.groups().thresholds(search.threshold, search.accept_by);
+        let usual = settings.groups().thresholds(search.threshold, search.accepted_by());
         let thresholds = Thresholds { uncertain_above: above, ..usual };
         let mut plan = MapperPlan::new(settings.mapper, LearnFrom::Data);
         plan.lambda_theta = settings.quick.then_some(QUICK_LAMBDA);
@@ -454,9 +460,11 @@ impl Explainer {
     }
 }
 
-/// The search for inputs without a clue in their automatic ball: farther, and longer.
+/// The search for inputs without a clue in their automatic ball: farther, and longer. What changes from the input alone
+/// could do has been tried by then.
 fn wider(search: &Search, times: u32) -> Search {
     let mut wider = Search { delta: Delta::Wider(times), ..search.clone() };
+    wider.portfolio = wider.portfolio.map(|portfolio| Portfolio { scan: Scan::Off, ..portfolio });
     wider.convergence.max_steps = wider.convergence.max_steps.saturating_mul(LONGER);
     wider
 }

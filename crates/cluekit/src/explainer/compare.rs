@@ -222,7 +222,7 @@ impl Explainer {
         let anchored = search.decoding == crate::search::Decoding::Anchored;
         let [within, to_class] = [Scheme::Within, Scheme::AnyToClass].map(GroupSettings::of_scheme);
         let pairs = [self.pairs(&within)?, self.pairs(&to_class)?];
-        let usual = within.thresholds(search.threshold, search.accept_by);
+        let usual = within.thresholds(search.threshold, search.accepted_by());
         let rows = self.encoded(None, observer)?;
         let (models, background) = (self.unconstrained()?, self.plain_background(search)?);
         let [train, validation] = &*rows;
@@ -262,26 +262,26 @@ impl Explainer {
         if kind == MapperKind::Neural {
             plan.neural.lambda_x = lambda_x;
         }
+        let mut outdated = false;
         let saved = self.run().map(|run| run.folder.mappers().path(name)).filter(|_| !kind.is_baseline());
         if let Some(saved) = saved.as_ref().filter(|saved| !refit && saved.exists()) {
             // The network's own settings may be any.
-            let fits = |fitted: &Mappers| {
-                fitted.kind == kind
-                    && fitted.fitted_under == fit.fitted_under(&plan)
-                    && fitted.all.iter().map(|mapper| &mapper.pair).eq(pairs)
-            };
-            let fitted = self.load(name)?;
-            if fits(&fitted) {
+            let (fitted, now) = (self.load(name)?, fit.fitted_under(&plan));
+            let same = fitted.kind == kind && fitted.all.iter().map(|mapper| &mapper.pair).eq(pairs);
+            if same && fitted.fitted_under == now {
                 observer.finished(name, &format!("as saved in {}", saved.display()));
                 return Ok(fitted);
             }
-            observer.finished(name, &format!("{} was fitted otherwise and is left alone", saved.display()));
+            outdated = same && fitted.fitted_under.is_older_than(&now);
+            if !outdated {
+                observer.finished(name, &format!("{} was fitted otherwise and is left alone", saved.display()));
+            }
         }
         let fitted = fit.mappers(&plan, pairs, observer)?;
         if !kind.is_baseline() {
             observer.finished(name, "fitted");
         }
-        if saved.is_some_and(|saved| refit || !saved.exists()) {
+        if saved.is_some_and(|saved| refit || outdated || !saved.exists()) {
             self.save(&fitted, name)?;
         }
         Ok(fitted)

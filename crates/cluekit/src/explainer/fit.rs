@@ -124,7 +124,7 @@ impl Explainer {
         search.objective.input = Weighted(cost.lambda_x, cost.distance);
         search.threshold = match cost.threshold {
             Some(threshold) => threshold,
-            None => self.threshold(search.accept_by)?,
+            None => self.threshold(search.accepted_by())?,
         };
         search.validate()?;
         Ok(search)

@@ -22,7 +22,7 @@ impl ExplanationSet {
         }
         let mut subject = Subject::new(&last_name(run.path()), &record.dataset.name, schema, "");
         subject.accepted_below = Some(self.settings.threshold);
-        subject.accepted_by = self.settings.accept_by;
+        subject.accepted_by = self.settings.accepted_by();
         subject.samples = record.plan.as_ref().map(|plan| match plan.predictor.kind {
             PredictorKind::Plain => 1,
             _ => plan.predictor.samples,

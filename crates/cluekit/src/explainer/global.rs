@@ -116,7 +116,7 @@ impl Explainer {
         seed: Seed,
     ) -> Result<GlobalExplanation> {
         let (models, background) = (self.models()?, self.plain_background(search)?);
-        let kind = search.accept_by;
+        let kind = search.accepted_by();
         let amount = |row: usize| rows.predictions[row].uncertainty.get(kind);
         let belongs =
             |&row: &usize| amount(row) > mapper.uncertain_above && mapper.pair.from.hold(rows, row, models.schema);
@@ -271,7 +271,7 @@ mod tests {
         let explainer = explainer.with_constraints(constraints).unwrap();
         let groups = GroupSettings::of_scheme(Scheme::Within);
         let search = explainer.judging(&CostSettings::default()).unwrap();
-        let thresholds = groups.thresholds(search.threshold, search.accept_by);
+        let thresholds = groups.thresholds(search.threshold, search.accepted_by());
         let plan = MapperPlan::new(MapperKind::LatentDbm, LearnFrom::Data);
         let pairs = explainer.pairs(&groups).unwrap();
         let fitted = explainer.fit(&plan, &pairs, &search, thresholds, Seed(0), &mut Silent).unwrap();

@@ -46,7 +46,7 @@ use crate::model::{Generative, Predictor};
 use crate::observer::Observer;
 use crate::prediction::Prediction;
 use crate::search::{
-    Background, Certain, Jury, Models, PLAUSIBLE_ROWS, Plausible, Search, THRESHOLD_ROWS, TrainingRows,
+    Background, Certain, Jury, Models, PLAUSIBLE_ROWS, Plausible, Search, THRESHOLD_ROWS, TrainingRows, Usual,
 };
 use crate::seed::Seed;
 use crate::uncertainty::Uncertainty;
@@ -99,6 +99,7 @@ struct Known {
     certain: Mutex<BTreeMap<(&'static str, u32), Certain>>,
     encoded: OnceLock<Arc<[crate::amortise::Encoded; 2]>>,
     training: OnceLock<Arc<TrainingRows>>,
+    usual: OnceLock<Option<Arc<Usual>>>,
     jury: Mutex<Option<Option<Arc<Jury>>>>,
 }
 
@@ -403,6 +404,15 @@ impl Explainer {
         Ok(self.known.training.get().expect("it was just set").clone())
     }
 
+    /// What is usual among the training rows of a table; none where they are too few to say.
+    fn usual(&self) -> Result<Option<Arc<Usual>>> {
+        if self.known.usual.get().is_none() {
+            let usual = Usual::among(self.known_schema()?, self.rows()?.train.clone());
+            let _ = self.known.usual.set(usual.map(Arc::new));
+        }
+        Ok(self.known.usual.get().expect("it was just set").clone())
+    }
+
     /// Whether inputs are rows of a table.
     pub fn is_table(&self) -> bool {
         self.schema().is_some_and(|schema| schema.image.is_none())
@@ -422,7 +432,7 @@ impl Explainer {
 
     /// The jury, certain where a search accepts.
     fn jury_at(&self, search: &Search) -> Result<Option<Arc<Jury>>> {
-        let by_total = search.accept_by == Uncertainty::Total;
+        let by_total = search.accepted_by() == Uncertainty::Total;
         let at = |jury: Arc<Jury>| match by_total {
             true => Arc::new(Jury { threshold: search.threshold, ..(*jury).clone() }),
             false => jury,
@@ -437,12 +447,13 @@ impl Explainer {
         Ok(Background {
             metric: Some(self.metric(search.objective.input.1)?),
             certain: match search.needs_certain() {
-                true => Some(self.certain(search.accept_by, search.threshold)?),
+                true => Some(self.certain(search.accepted_by(), search.threshold)?),
                 false => None,
             },
             plausible: if search.plausibility && has_rows { Some(self.plausible(seed)?) } else { None },
             rows: if beside { Some(self.training_rows()?) } else { None },
             jury: if search.portfolio.is_some() && has_rows { self.jury_at(search)? } else { None },
+            usual: if beside { self.usual()? } else { None },
         })
     }
 }

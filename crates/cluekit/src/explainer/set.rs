@@ -85,7 +85,7 @@ impl ExplanationSet {
             format: FORMAT,
             method: method.into(),
             seed,
-            settings: search.clone(),
+            settings: Search { accept_by: Some(search.accepted_by()), ..search.clone() },
             constraints: explainer.schema().map(|schema| schema.constraints.clone()).unwrap_or_default(),
             sweep: radii.iter().map(|&delta| SweepRow::of(delta, &explanations)).collect(),
             explanations,

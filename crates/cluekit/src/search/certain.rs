@@ -2,6 +2,9 @@
 //!
 //! All training rows are encoded, but only those near an input are predicted: for each class the nearest ones first,
 //! a few more at a time, until one is certain. Most training points are, so this looks at few of them.
+//!
+//! A point counts if both the row and what its code decodes to are certain: a search can only get to what decodes. A
+//! nearer row that is certain only as it is counts where its class has no other.
 
 use super::Models;
 use super::prepared::GoOn;
@@ -238,6 +241,35 @@ mod tests {
         // Uncertain at ±1 (0.58 nats), certain at ±5 (0.04); the point at 4 is certain, and of the wrong class.
         let found = nearest(vec![1.0, 5.0, 9.0, -1.0, -6.0, 4.0], vec![1, 1, 1, 0, 0, 0], 0.5);
         assert_eq!(found, [Some(6.5), Some(4.5)]);
+    }
+
+    /// Codes up to 6 decode to 0, where nothing is certain.
+    struct Lossy;
+
+    impl Generative for Lossy {
+        fn latent_dim(&self) -> usize {
+            1
+        }
+        fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
+            Ok(x.clone())
+        }
+        fn decode(&self, z: &Tensor<2>) -> Result<Tensor<2>> {
+            let kept = values(z.clone()).into_iter().map(|z| if z > 6.0 { z } else { 0.0 }).collect();
+            Ok(tensor(kept, z.dims()))
+        }
+    }
+
+    #[test]
+    fn a_nearer_point_that_does_not_decode_to_certainty_counts_where_its_class_has_no_other() {
+        // 5 and 7 are certain as they are, and 5 decodes to 0.
+        let models = Models::new(&Lossy, &Sigmoid);
+        let found = |x: Vec<f32>| {
+            let samples = Samples { y: Targets::Classes(vec![1; x.len()]), x, width: 1 };
+            let certain = Certain::among(&models, samples, Uncertainty::Total, 0.1).unwrap();
+            certain.nearest_of_each_class(&models, &[&[0.0]]).unwrap().remove(0)[1].clone().unwrap().distance
+        };
+        assert_eq!(found(vec![5.0, 7.0]), 7.0);
+        assert_eq!(found(vec![5.0, 5.5]), 5.0);
     }
 
     #[test]

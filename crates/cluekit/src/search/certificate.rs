@@ -167,7 +167,10 @@ pub(super) fn snapped(models: &Models, origin: &Origin, bounds: Option<&Bounds>,
         return Ok(x.to_vec());
     }
     if schema.image.is_some() {
-        return Ok(x.iter().map(|v| v.clamp(0.0, 1.0)).collect());
+        return Ok(match bounds {
+            Some(_) => clamped(x, bounds),
+            None => x.iter().map(|v| v.clamp(0.0, 1.0)).collect(),
+        });
     }
     let original = schema.decode_row(&origin.x);
     let mut row = schema.decode_row(x);

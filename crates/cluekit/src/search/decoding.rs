@@ -3,7 +3,7 @@
 //! | decoding | x(z) |
 //! |---|---|
 //! | `mean` | μ_θ(x\|z), the paper's |
-//! | `anchored` | x₀ + μ_θ(z) − μ_θ(z₀): z₀ gives back the input itself, and a clue shows only what must change |
+//! | `anchored` | x₀ + (μ_θ(z) − μ_θ(z₀)): z₀ gives back the input to the bit, and a clue shows only what must change |
 //!
 //! What may not change is held there during the search: x is clamped to the bounds of its input, then moved out of
 //! every half-space that a relation between features forbids. Both are part of x(z), so the search sees them.
@@ -12,7 +12,7 @@ use super::Models;
 use super::origin::Origin;
 use crate::data::{Bounds, Halfspace};
 use crate::error::Result;
-use crate::tensor::{Tensor, relu, tensor};
+use crate::tensor::{Tensor, relu, tensor, values};
 use serde::{Deserialize, Serialize};
 
 /// Rounds of moving out of forbidden half-spaces and back between the bounds.
@@ -34,7 +34,7 @@ pub(super) struct Rows {
     x: Tensor<2>,
     z: Tensor<2>,
     prediction: Tensor<2>,
-    /// x₀ − μ_θ(z₀) of anchored decoding.
+    /// μ_θ(z₀) of anchored decoding.
     anchor: Option<Tensor<2>>,
     bounds: Option<(Tensor<2>, Tensor<2>)>,
     relations: Vec<Relation>,
@@ -67,8 +67,7 @@ impl Rows {
             x: stack(&|origin| origin.x.clone()),
             z: stack(&|origin| origin.z.clone()),
             prediction: stack(&|origin| origin.prediction.clone()),
-            anchor: (decoding == Decoding::Anchored)
-                .then(|| stack(&|origin| origin.x.iter().zip(&origin.decoded).map(|(x, d)| x - d).collect())),
+            anchor: (decoding == Decoding::Anchored).then(|| stack(&|origin| origin.decoded.clone())),
             relations: bounds.iter().flat_map(|b| relations.iter().map(|r| Relation::new(r, b))).collect(),
             bounds: bounds.map(|b| (side(&|b| b.lower.clone(), &b), side(&|b| b.upper.clone(), &b))),
         }
@@ -93,7 +92,8 @@ impl Rows {
     pub fn decode(&self, models: &Models, z: &Tensor<2>) -> Result<Tensor<2>> {
         let mut x = models.decode(z, self.x.dims()[1])?;
         if let Some(anchor) = &self.anchor {
-            x = x + anchor.clone();
+            let anchor = self.as_decoded_here(anchor, z, &x);
+            x = self.x.clone() + (x - anchor);
         }
         let Some((lower, upper)) = &self.bounds else { return Ok(x) };
         let clamp = |x: Tensor<2>| x.max_pair(lower.clone()).min_pair(upper.clone());
@@ -104,6 +104,22 @@ impl Rows {
             }
         }
         Ok(x)
+    }
+
+    /// μ_θ(z₀) of each row; where z is z₀, with the bits that this batch has for it, since a decoder rounds otherwise in
+    /// batches of another size. Nothing is left of the difference then but its gradient.
+    fn as_decoded_here(&self, anchor: &Tensor<2>, z: &Tensor<2>, decoded: &Tensor<2>) -> Tensor<2> {
+        let ([_, latent], [_, width]) = (z.dims(), decoded.dims());
+        let (here, home) = (values(z.clone()), values(self.z.clone()));
+        let same = |(a, b): (&[f32], &[f32])| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
+        let at_home: Vec<bool> = here.chunks_exact(latent).zip(home.chunks_exact(latent)).map(same).collect();
+        if !at_home.contains(&true) {
+            return anchor.clone();
+        }
+        let (mut anchors, decoded) = (values(anchor.clone()), values(decoded.clone()));
+        let rows = anchors.chunks_exact_mut(width).zip(decoded.chunks_exact(width)).zip(at_home);
+        rows.filter(|(_, at_home)| *at_home).for_each(|((anchor, decoded), _)| anchor.copy_from_slice(decoded));
+        tensor(anchors, anchor.dims())
     }
 }
 
@@ -134,7 +150,6 @@ mod tests {
     use super::super::ball::LatentBall;
     use super::*;
     use crate::model::{Generative, Predictive, Predictor};
-    use crate::tensor::values;
 
     /// Decodes z to itself, shifted by one.
     struct Shifted;
@@ -175,6 +190,7 @@ mod tests {
             bounds,
             ball: LatentBall::UNBOUNDED,
             nearest: vec![],
+            outside: vec![],
         }
     }
 
@@ -193,6 +209,23 @@ mod tests {
         assert_eq!(decode(&origin(None), Decoding::Mean, &[], [2.0, 0.0]), [3.0, 1.0]);
         assert_eq!(decode(&origin(None), Decoding::Anchored, &[], [2.0, 0.0]), [7.0, 5.0]);
         assert_eq!(decode(&origin(None), Decoding::Anchored, &[], [0.0, 0.0]), [5.0, 5.0]);
+    }
+
+    #[test]
+    fn the_code_of_an_input_gives_it_back_to_the_bit() {
+        // The decoder's answer for z₀ was remembered with another rounding, as of a batch of another size.
+        let mut origin = origin(None);
+        (origin.x, origin.decoded) = (vec![0.1, 0.7], vec![1.0 + f32::EPSILON, 1.0 - f32::EPSILON]);
+        assert_eq!(decode(&origin, Decoding::Anchored, &[], [0.0, 0.0]), [0.1, 0.7]);
+    }
+
+    #[test]
+    fn a_step_from_the_code_of_an_input_has_the_slope_of_the_decoder() {
+        let origin = origin(None);
+        let rows = Rows::new(&[(&origin, None)], Decoding::Anchored, &[]);
+        let z = crate::tensor::leaf(vec![0.0, 0.0], [1, 2]);
+        let x = rows.decode(&Models::new(&Shifted, &Unasked), &z).unwrap();
+        assert_eq!(crate::tensor::gradients(&x.sum(), &[z]).unwrap(), [[1.0, 1.0]]);
     }
 
     #[test]

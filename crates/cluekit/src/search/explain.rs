@@ -4,6 +4,7 @@ use super::certificate::{Acceptance, certify};
 use super::coupling::{Coupling, Found};
 use super::descent::{Descent, End, Start};
 use super::init::{along, direction, uniform_in_ball};
+use super::summary::best_first;
 use super::{Background, Delta, Inputs, Models, Order, Search, SubSearches};
 use super::{advice, jury, plausibility, portfolio, sparse, spread};
 use crate::error::Result;
@@ -136,14 +137,12 @@ impl Search {
         Ok((0..descent.origins.len()).flat_map(|input| rounds.iter().map(move |ends| ends[input].clone())).collect())
     }
 
-    /// Searches that start around the cheapest clues of each input.
+    /// Searches that start around the best clues of each input.
     fn around_the_best(&self, descent: &Descent, sub: SubSearches, clues: &[Clue], seed: Seed) -> Result<Vec<End>> {
         let mut starts = Vec::new();
         for (input, (origin, clues)) in descent.origins.iter().zip(clues.chunks(self.count)).enumerate() {
-            let mut order: Vec<usize> = (0..clues.len()).collect();
-            order.sort_by(|&a, &b| clues[a].cost.total_cmp(&clues[b].cost));
             let mut rng = seed.numbered("search: sub-starts", origin.index as u64);
-            for &best in order.iter().take(sub.best) {
+            for best in best_first(clues).into_iter().take(sub.best) {
                 for _ in 0..sub.each {
                     let radius = f64::from(sub.radius) * uniform_in_ball(&mut rng, origin.z.len());
                     let mut z = along(&clues[best].z, &direction(&mut rng, origin.z.len()), radius);

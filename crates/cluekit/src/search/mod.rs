@@ -23,8 +23,10 @@ mod explain;
 mod init;
 mod jury;
 mod models;
+mod modes;
 mod objective;
 mod origin;
+mod outside;
 mod path;
 mod plausibility;
 mod portfolio;
@@ -49,6 +51,7 @@ pub use init::{InitScheme, Starts};
 pub use jury::{Juror, Jury};
 pub use models::{Background, Inputs, Models, Price};
 pub use objective::{DiversityTerm, Objective, UncertaintyWeights, Weighted};
+pub use outside::Usual;
 pub(crate) use plausibility::MOST_ROWS as PLAUSIBLE_ROWS;
 pub use plausibility::Plausible;
 pub use portfolio::{Portfolio, Scan, TrainingRows};
@@ -65,7 +68,7 @@ const MOST_STEPS: usize = 1_000_000;
 /// Further searches around the best clues of each input. [Ley2022, App. B]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SubSearches {
-    /// Number of best clues to search around.
+    /// Number of best clues to search around: the accepted before the rejected, each by rising cost.
     pub best: usize,
     /// Number of starts around each of these clues.
     pub each: usize,
@@ -107,8 +110,8 @@ pub struct Search {
     pub convergence: Convergence,
     /// A clue is accepted below this uncertainty, in nats (for a regression in the target's unit).
     pub threshold: f32,
-    /// Kind of uncertainty that the threshold is for.
-    pub accept_by: Uncertainty,
+    /// Kind of uncertainty that the threshold is for; none for the kind that the search minimises.
+    pub accept_by: Option<Uncertainty>,
     /// Further searches around the best clues; none by default.
     pub sub_searches: Option<SubSearches>,
     /// Whether clues come with their plausibility, which takes a look at some training rows first.
@@ -142,7 +145,7 @@ impl Search {
             learning_rate: 0.1,
             convergence: Convergence::default(),
             threshold: 0.3,
-            accept_by: Uncertainty::Total,
+            accept_by: None,
             sub_searches: None,
             plausibility: true,
             traced: false,
@@ -215,6 +218,23 @@ impl Search {
             most("sub_searches", best.saturating_mul(each), MOST_CLUES)?;
         }
         Ok(())
+    }
+
+    /// Kind of uncertainty that clues are accepted by: the one that was named, else the one with the greatest weight in
+    /// the objective.
+    ///
+    /// ```
+    /// use cluekit::search::{Objective, UncertaintyWeights};
+    /// use cluekit::{Search, Uncertainty};
+    ///
+    /// let objective = Objective { uncertainty: UncertaintyWeights::only(Uncertainty::Epistemic), ..Objective::default() };
+    /// let search = Search { objective, ..Search::clue() };
+    /// assert_eq!(search.accepted_by(), Uncertainty::Epistemic);
+    /// let by_total = Search { accept_by: Some(Uncertainty::Total), ..search };
+    /// assert_eq!(by_total.accepted_by(), Uncertainty::Total);
+    /// ```
+    pub fn accepted_by(&self) -> Uncertainty {
+        self.accept_by.unwrap_or_else(|| self.objective.uncertainty.heaviest())
     }
 
     /// Refuses a diversity of labels where there are none.

@@ -3,6 +3,7 @@
 use super::certain::Certain;
 use super::decoding::Decoding;
 use super::jury::Jury;
+use super::outside::Usual;
 use super::plausibility::Plausible;
 use super::portfolio::TrainingRows;
 use crate::data::{Samples, Schema, Targets, Task};
@@ -109,6 +110,8 @@ pub struct Background {
     pub rows: Option<Arc<TrainingRows>>,
     /// Predictors that learned from the same rows, and judge clues; none for clues that nobody else judges.
     pub jury: Option<Arc<Jury>>,
+    /// What is usual among the training rows, number by number; none for inputs whose own oddness is not looked at.
+    pub usual: Option<Arc<Usual>>,
 }
 
 impl Background {

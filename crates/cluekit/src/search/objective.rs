@@ -8,7 +8,7 @@
 use super::Models;
 use super::decoding::Rows;
 use crate::distance::{Distance, Metric, euclidean, prediction_distance};
-use crate::diversity::{Diversity, Space};
+use crate::diversity::{Diversity, Norm, Space};
 use crate::error::{Error, Result};
 use crate::model::Predictive;
 use crate::tensor::Tensor;
@@ -54,6 +54,12 @@ impl UncertaintyWeights {
         }
     }
 
+    /// The kind with the greatest weight; of equals the first of total, aleatoric, epistemic.
+    pub fn heaviest(&self) -> Uncertainty {
+        let heavier = |best: (f32, Uncertainty), next: (f32, Uncertainty)| if next.0 > best.0 { next } else { best };
+        self.pairs().into_iter().fold((f32::NEG_INFINITY, Uncertainty::Total), heavier).1
+    }
+
     fn pairs(&self) -> [(f32, Uncertainty); 3] {
         [
             (self.total, Uncertainty::Total),
@@ -70,12 +76,15 @@ pub struct DiversityTerm {
     pub metric: Diversity,
     /// Space in which D is measured: inputs, latent codes or predictions.
     pub space: Space,
+    /// Distance between two candidates in that space, for metrics that compare pairs.
+    #[serde(default)]
+    pub distance: Norm,
 }
 
 impl Default for DiversityTerm {
     /// Determinants of latent distances, as in the paper's experiments.
     fn default() -> Self {
-        Self { metric: Diversity::Dpp, space: Space::Z }
+        Self { metric: Diversity::Dpp, space: Space::Z, distance: Norm::L2 }
     }
 }
 
@@ -135,8 +144,9 @@ impl Objective {
             return Err(Error::setting("uncertainty", "every weight is 0; give one kind of uncertainty a weight"));
         }
         match self.diversity {
-            Some(Weighted(_, DiversityTerm { metric, space })) => {
+            Some(Weighted(_, DiversityTerm { metric, space, distance })) => {
                 metric.check_objective()?;
+                metric.check_distance(distance)?;
                 metric.check_space(space)
             }
             None => Ok(()),

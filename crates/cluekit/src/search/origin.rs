@@ -2,6 +2,7 @@
 
 use super::ball::LatentBall;
 use super::certain::{Nearest, automatic_radius};
+use super::outside::Outlier;
 use super::prepared::GoOn;
 use super::{Background, Decoding, Delta, Inputs, Models, Search};
 use crate::data::Bounds;
@@ -37,6 +38,8 @@ pub(super) struct Origin {
     pub ball: LatentBall,
     /// The nearest certain training point of each class, where they were looked for.
     pub nearest: Vec<Option<Nearest>>,
+    /// Numbers that are unlike the training rows, where they were looked for.
+    pub outside: Vec<Outlier>,
 }
 
 impl Origin {
@@ -92,6 +95,7 @@ pub(super) fn origins(
                         Delta::Auto | Delta::Wider(_) => LatentBall::UNBOUNDED,
                     },
                     nearest: vec![],
+                    outside: vec![],
                     z,
                 })
             })
@@ -100,6 +104,10 @@ pub(super) fn origins(
     let mut origins = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
     check_classes(search, &origins)?;
     look_around(search, models, background, &mut origins, go_on)?;
+    if let Some(usual) = &background.usual {
+        let outside = over_shards(origins.len(), 1, |at| usual.outside(&origins[at.start].x));
+        origins.iter_mut().zip(outside).for_each(|(origin, outside)| origin.outside = outside);
+    }
     Ok(origins)
 }
 
@@ -146,7 +154,11 @@ fn bounds(search: &Search, models: &Models, x: &[f32]) -> Result<Option<Bounds>>
     }
     Ok(match (&schema.image, search.decoding) {
         (None, _) => Some(schema.constraints.bounds(schema, x)?),
-        (Some(_), Decoding::Anchored) => Some(Bounds { lower: vec![0.0; x.len()], upper: vec![1.0; x.len()] }),
+        // The input itself lies within, whatever its pixels are.
+        (Some(_), Decoding::Anchored) => Some(Bounds {
+            lower: x.iter().map(|v| v.min(0.0)).collect(),
+            upper: x.iter().map(|v| v.max(1.0)).collect(),
+        }),
         (Some(_), Decoding::Mean) => None,
     })
 }

@@ -6,8 +6,9 @@ use super::certificate::{Acceptance, Evaluated, certify, evaluate, label_of, pro
 use super::coupling::Coupling;
 use super::descent::{Descent, End, Start};
 use super::explain::watched;
+use super::modes::Grouping;
 use super::origin::{self, Origin};
-use super::{Background, Inputs, Models, Price, Search, Weighted, plausibility, sparse};
+use super::{Background, Inputs, Models, Price, Search, Weighted, outside, plausibility, sparse};
 use crate::data::{Halfspace, Schema};
 use crate::error::{Error, Result};
 use crate::explanation::{Advice, Clue, DataRow, Explanation, Original, Reconstruction};
@@ -80,7 +81,7 @@ impl Search {
     }
 
     pub(super) fn acceptance(&self) -> Acceptance {
-        Acceptance { kind: self.accept_by, threshold: self.threshold }
+        Acceptance { kind: self.accepted_by(), threshold: self.threshold }
     }
 }
 
@@ -236,6 +237,7 @@ impl Prepared<'_> {
             target: self.inputs.target(row),
             uncertainty: now.prediction.uncertainty,
             probabilities: probabilities_of(&now.prediction, models),
+            outside: models.schema.map_or(vec![], |schema| outside::named(schema, &origin.x, &origin.outside)),
             row: row_of(&origin.x),
             x: origin.x.clone(),
             z: origin.z.clone(),
@@ -251,10 +253,13 @@ impl Prepared<'_> {
         let originals = originals.map(|(row, (now, origin))| original(row, origin, now));
         let reconstructions = decoded.into_iter().zip(reconstructions).map(|(x, now)| reconstruction(x, now));
         let rows: Vec<_> = originals.zip(reconstructions).zip(sets).zip(advice).collect();
+        let beside = self.search.portfolio.is_some() && self.background.rows.is_some();
+        let table = models.schema.filter(|schema| schema.image.is_none() && beside);
+        let grouping = table.map_or(Grouping::Codes(seed), Grouping::Changes);
         Ok(over_shards(rows.len(), 1, |at| {
             let (((original, reconstruction), mut clues), advice) = rows[at.start].clone();
             clues.iter_mut().for_each(|clue| clue.row = row_of(&clue.x));
-            Explanation::of(original, reconstruction, clues, advice, seed)
+            Explanation::of(original, reconstruction, clues, advice, grouping)
         }))
     }
 }

@@ -15,7 +15,7 @@ use super::{
     SubSearches, UncertaintyWeights, Weighted,
 };
 use crate::distance::Distance;
-use crate::diversity::{Diversity, Space};
+use crate::diversity::{Diversity, Norm, Space};
 use crate::error::{Error, Remedy, Result};
 use crate::named;
 use crate::uncertainty::Uncertainty;
@@ -144,6 +144,9 @@ pub struct SearchSettings {
     /// Space that the diversity is measured in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub space: Option<Space>,
+    /// Distance between clues that the diversity looks at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diversity_distance: Option<Norm>,
     /// Whether ∇-CLUE searches one clue after another, each diverse from those before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sequential: bool,
@@ -287,9 +290,9 @@ impl SearchSettings {
         set(&mut terms.latent, self.lambda_z);
         set(&mut terms.prior, self.lambda_p);
         if !self.uncertainty.is_empty() {
-            (terms.uncertainty, search.accept_by) = self.weights()?;
+            terms.uncertainty = self.weights()?;
         }
-        set(&mut search.accept_by, self.accept_by);
+        search.accept_by = self.accept_by.or(search.accept_by);
         Ok(search)
     }
 
@@ -329,7 +332,8 @@ impl SearchSettings {
         if method == SearchMethod::Nabla {
             return Ok(());
         }
-        if (self.diversity.is_some() || self.space.is_some()) && self.spread_starts.unwrap_or(0) == 0 {
+        let given = self.diversity.is_some() || self.space.is_some() || self.diversity_distance.is_some();
+        if given && self.spread_starts.unwrap_or(0) == 0 {
             let problem =
                 "only the method `nabla` holds clues apart; choose it, give `spread_starts`, or leave this out";
             return Err(Error::setting("diversity", problem));
@@ -364,28 +368,32 @@ impl SearchSettings {
 
     /// `name=weight`, or a name alone.
     fn diversity_term(&self) -> Result<Option<Weighted<DiversityTerm>>> {
-        let Some(text) = &self.diversity else {
-            let term = |space| Weighted(DIVERSITY_WEIGHT, DiversityTerm { metric: Diversity::Dpp, space });
-            return Ok(self.space.map(term));
+        if self.diversity.is_none() && self.space.is_none() && self.diversity_distance.is_none() {
+            return Ok(None);
+        }
+        let (metric, weight) = match &self.diversity {
+            None => (Diversity::Dpp, DIVERSITY_WEIGHT),
+            Some(text) => {
+                let (name, weight) = named_weight("diversity", text, DIVERSITY_WEIGHT)?;
+                (name.parse()?, weight)
+            }
         };
-        let (name, weight) = named_weight("diversity", text, DIVERSITY_WEIGHT)?;
-        let metric: Diversity = name.parse()?;
-        Ok(Some(Weighted(weight, DiversityTerm { metric, space: self.space.unwrap_or(metric.default_space()) })))
+        let space = self.space.unwrap_or(metric.default_space());
+        Ok(Some(Weighted(
+            weight,
+            DiversityTerm { metric, space, distance: self.diversity_distance.unwrap_or_default() },
+        )))
     }
 
-    /// The weights, and the kind that clues are accepted by: the one with the greatest weight.
-    fn weights(&self) -> Result<(UncertaintyWeights, Uncertainty)> {
+    /// The weights of the kinds of uncertainty.
+    fn weights(&self) -> Result<UncertaintyWeights> {
         let mut weights = UncertaintyWeights { total: 0.0, aleatoric: 0.0, epistemic: 0.0 };
-        let mut heaviest = (f32::NEG_INFINITY, Uncertainty::Total);
         for text in &self.uncertainty {
             let (name, weight) = named_weight("uncertainty", text, 1.0)?;
             let kind: Uncertainty = name.parse()?;
             *weights.get_mut(kind) = weight;
-            if weight > heaviest.0 {
-                heaviest = (weight, kind);
-            }
         }
-        Ok((weights, heaviest.1))
+        Ok(weights)
     }
 }
 
@@ -434,6 +442,10 @@ impl From<&Search> for SearchSettings {
             lambda_p: Some(objective.prior),
             diversity: objective.diversity.map(|Weighted(weight, term)| format!("{}={weight}", term.metric)),
             space: objective.diversity.map(|Weighted(_, term)| term.space),
+            diversity_distance: objective
+                .diversity
+                .filter(|Weighted(_, term)| term.metric.compares_pairs())
+                .map(|Weighted(_, term)| term.distance),
             sequential: search.order == Order::Sequential,
             penalty: search.order == Order::Penalty,
             steps: Some(convergence.max_steps),
@@ -443,7 +455,7 @@ impl From<&Search> for SearchSettings {
             relative: given(convergence.relative),
             absolute: given(convergence.absolute),
             threshold: Some(search.threshold),
-            accept_by: Some(search.accept_by),
+            accept_by: search.accept_by,
             anchored: search.decoding == Decoding::Anchored,
             sub_searches: search.sub_searches.map(|sub| sub.best),
             sub_count: search.sub_searches.map(|sub| sub.each),
@@ -492,11 +504,12 @@ mod tests {
 
     #[test]
     fn every_search_that_is_written_reads_back() {
-        let term = DiversityTerm { metric: Diversity::AveragePairwiseDistance, space: Space::X };
+        let metric = Diversity::AveragePairwiseDistance;
+        let term = DiversityTerm { metric, space: Space::X, distance: Norm::L1 };
         let delta = Delta::Fixed(LatentBall::new(3.5).unwrap());
         let mut odd = Search::nabla_clue(Delta::Wider(4), 7, Weighted(2.5, term));
         odd.objective.uncertainty = UncertaintyWeights { total: 0.0, aleatoric: 0.5, epistemic: 1.5 };
-        odd.accept_by = Uncertainty::Epistemic;
+        odd.accept_by = Some(Uncertainty::Aleatoric);
         odd.order = Order::Penalty;
         odd.starts.classes = vec![1, 0];
         odd.starts.schemes = vec![InitScheme::ClassPath, InitScheme::UniformBall];
@@ -532,6 +545,27 @@ mod tests {
         assert_eq!(paper.search(SearchMethod::Clue, &[]).unwrap(), Search::clue());
         let usual = SearchSettings::default().search(SearchMethod::Clue, &[]).unwrap();
         assert_eq!((usual.portfolio, usual.objective.input.0), (Some(Portfolio::default()), LAMBDA_X));
+    }
+
+    #[test]
+    fn clues_are_held_apart_by_the_distance_that_was_named() {
+        let settings: SearchSettings = toml::from_str("diversity_distance = \"l1\"").unwrap();
+        let search = settings.search(SearchMethod::Nabla, &[]).unwrap();
+        let term = DiversityTerm { distance: Norm::L1, ..DiversityTerm::default() };
+        assert_eq!(search.objective.diversity, Some(Weighted(DIVERSITY_WEIGHT, term)));
+        assert!(settings.search(SearchMethod::Delta, &[]).is_err());
+    }
+
+    #[test]
+    fn clues_are_accepted_by_what_is_minimised_unless_another_kind_is_named() {
+        let by = |text: &str| {
+            let settings: SearchSettings = toml::from_str(text).unwrap();
+            settings.search(SearchMethod::Clue, &[]).unwrap().accepted_by()
+        };
+        assert_eq!(by(""), Uncertainty::Total);
+        assert_eq!(by("uncertainty = [\"epistemic\"]"), Uncertainty::Epistemic);
+        assert_eq!(by("uncertainty = [\"aleatoric=1\", \"epistemic=2\"]"), Uncertainty::Epistemic);
+        assert_eq!(by("uncertainty = [\"epistemic\"]\naccept_by = \"total\""), Uncertainty::Total);
     }
 
     #[test]

@@ -1,29 +1,25 @@
 //! From the clues of one input to its explanation: label distribution, modes, frontier, diversity.
 
+use super::modes::Grouping;
 use crate::diversity::{Set, Summary};
-use crate::explanation::{Advice, Clue, Explanation, Label, Mode, Original, Reconstruction};
-use crate::mixture::clusters;
-use crate::seed::Seed;
-use std::collections::BTreeMap;
+use crate::explanation::{Advice, Clue, Explanation, Label, Original, Reconstruction};
 
 /// A cost below this counts as this: it keeps a weight of 1 / cost² finite.
 const LEAST_COST: f64 = 1e-6;
-/// Modes of one label at the most.
-const MOST_MODES: usize = 10;
 
 impl Explanation {
     /// Sums up the clues of an input as an explanation.
-    pub fn of(
+    pub(super) fn of(
         input: Original,
         reconstruction: Reconstruction,
         clues: Vec<Clue>,
         advice: Option<Advice>,
-        seed: Seed,
+        grouping: Grouping,
     ) -> Self {
         Self {
             diversity: diversity(&input, &clues),
             label_distribution: label_distribution(&clues, input.probabilities.len()),
-            modes: modes(&clues, seed, input.index),
+            modes: grouping.modes(&clues, &input.x, input.index),
             frontier: frontier(&clues),
             input,
             reconstruction,
@@ -70,27 +66,12 @@ fn label_distribution(clues: &[Clue], classes: usize) -> Option<Vec<f64>> {
     (sum > 0.0).then(|| weights.iter().map(|weight| weight / sum).collect())
 }
 
-/// Clusters of the accepted clues of each label in latent space; their number is chosen by BIC.
-fn modes(clues: &[Clue], seed: Seed, index: usize) -> Vec<Mode> {
-    let mut by_label: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
-    for (i, clue) in clues.iter().enumerate().filter(|(_, clue)| clue.accepted) {
-        let label = match clue.label {
-            Label::Class(label) => Some(label),
-            Label::Value(_) => None,
-        };
-        by_label.entry(label).or_default().push(i);
-    }
-    let mut modes = Vec::new();
-    for (label, members) in by_label {
-        let points: Vec<f32> = members.iter().flat_map(|&i| clues[i].z.iter().copied()).collect();
-        let mut rng = seed.numbered("modes", index as u64);
-        for group in clusters(&points, points.len() / members.len(), MOST_MODES, &mut rng) {
-            let group: Vec<usize> = group.into_iter().map(|at| members[at]).collect();
-            let cheapest = group.iter().copied().min_by(|&a, &b| clues[a].cost.total_cmp(&clues[b].cost));
-            modes.extend(cheapest.map(|best| Mode { label, clues: group, best }));
-        }
-    }
-    modes
+/// Positions of the clues, the accepted before the rejected, each by rising cost.
+pub(super) fn best_first(clues: &[Clue]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..clues.len()).collect();
+    let key = |at: usize| (!clues[at].accepted, clues[at].cost);
+    order.sort_by(|&a, &b| key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)));
+    order
 }
 
 /// Positions of the clues that no other beats in both uncertainty and input distance, by rising distance.
@@ -152,6 +133,17 @@ mod tests {
     }
 
     #[test]
+    fn an_accepted_clue_is_better_than_a_rejected_one_that_costs_less() {
+        let clues = [
+            clue(0, 0.5, 1.0, 0.1, false),
+            clue(0, 0.1, 1.0, 2.0, true),
+            clue(0, 0.5, 1.0, 0.2, false),
+            clue(0, 0.1, 1.0, 1.0, true),
+        ];
+        assert_eq!(best_first(&clues), [3, 1, 0, 2]);
+    }
+
+    #[test]
     fn the_frontier_holds_what_nothing_beats() {
         let clues = [
             clue(0, 0.5, 1.0, 0.0, true),
@@ -160,17 +152,5 @@ mod tests {
             clue(0, 0.1, 4.0, 0.0, true),
         ];
         assert_eq!(frontier(&clues), [0, 1, 3]);
-    }
-
-    #[test]
-    fn modes_are_counted_label_by_label() {
-        let mut clues: Vec<Clue> =
-            [0.0, 0.01, 0.02, 9.0, 9.01, 9.02].iter().map(|&z| clue(0, 0.1, z, 1.0 + z, true)).collect();
-        clues.push(clue(1, 0.1, 0.0, 0.5, true));
-        clues.push(clue(1, 0.1, 50.0, 0.5, false));
-        let modes = modes(&clues, Seed(0), 0);
-        let found: Vec<(Option<usize>, Vec<usize>, usize)> =
-            modes.into_iter().map(|mode| (mode.label, mode.clues, mode.best)).collect();
-        assert_eq!(found, [(Some(0), vec![0, 1, 2], 0), (Some(0), vec![3, 4, 5], 3), (Some(1), vec![6], 6)]);
     }
 }

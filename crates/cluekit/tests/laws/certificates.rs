@@ -105,7 +105,7 @@ fn assert_certified(world: &World, search: &Search, metric: &Metric, explanation
             + prior * 0.5 * clue.z.iter().map(|z| z * z).sum::<f32>();
         assert_near("cost", clue.cost, cost, 1e-4);
         assert_eq!(clue.accepted, clue.reason.is_none());
-        assert_eq!(clue.accepted, amounts.get(search.accept_by) < search.threshold, "{:?}", clue.reason);
+        assert_eq!(clue.accepted, amounts.get(search.accepted_by()) < search.threshold, "{:?}", clue.reason);
         let plausibility = clue.plausibility.unwrap();
         assert!((0.0..=1.0).contains(&plausibility.reconstruction) && plausibility.elbo.is_none());
     }
@@ -117,10 +117,24 @@ fn assert_certified(world: &World, search: &Search, metric: &Metric, explanation
 fn a_clue_is_accepted_by_the_kind_of_uncertainty_that_was_asked_for() {
     let world = World::classes();
     for accept_by in Uncertainty::ALL {
-        let search = Search { accept_by, threshold: 0.15, ..Search::delta_clue(ball(1.5), 6) };
+        let search = Search { accept_by: Some(accept_by), threshold: 0.15, ..Search::delta_clue(ball(1.5), 6) };
         for explanation in world.explain(&search, &world.inputs(4), 13) {
             for clue in &explanation.clues {
                 assert_eq!(clue.accepted, clue.uncertainty.get(accept_by) < 0.15, "{accept_by:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_clue_is_accepted_by_the_kind_that_the_search_minimises_where_none_is_named() {
+    let world = World::classes();
+    for kind in Uncertainty::ALL {
+        let objective = Objective { uncertainty: UncertaintyWeights::only(kind), ..Objective::default() };
+        let search = Search { objective, threshold: 0.15, ..Search::delta_clue(ball(1.5), 6) };
+        for explanation in world.explain(&search, &world.inputs(4), 13) {
+            for clue in &explanation.clues {
+                assert_eq!(clue.accepted, clue.uncertainty.get(kind) < 0.15, "{kind:?}");
             }
         }
     }

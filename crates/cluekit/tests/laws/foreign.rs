@@ -178,6 +178,7 @@ fn background(world: &World, models: &Models) -> Background {
         plausible: Some(Plausible::among(models, &world.samples.x, WIDTH, Seed(0)).unwrap()),
         rows: None,
         jury: None,
+        usual: None,
     }
 }
 

@@ -18,7 +18,7 @@ pub fn measured(term: DiversityTerm, input: &Original, clues: &[&Clue]) -> f64 {
         Space::Z => (input.z.len(), Some(input.z.as_slice())),
         Space::Y => (input.probabilities.len(), None),
     };
-    term.metric.of(&Set { points: &points, width, original })
+    term.metric.of_by(&Set { points: &points, width, original }, term.distance)
 }
 
 pub fn all_clues(explanation: &Explanation) -> Vec<&Clue> {
@@ -35,6 +35,8 @@ pub fn coupled_objective(search: &Search, input: &Original, clues: &[&Clue]) -> 
             clues.iter().map(|clue| cost(clue)).sum::<f64>()
                 - clues.len() as f64 * weight * measured(term, input, clues)
         }
+        // The first has nobody to be diverse from.
+        Order::Sequential if last == 0 => cost(clues[0]),
         Order::Sequential => cost(clues[last]) - weight * measured(term, input, clues),
         Order::Penalty => {
             let apart = |clue: &&Clue| latent_distance(point(clue, term.space), point(clues[last], term.space));

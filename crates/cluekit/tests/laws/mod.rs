@@ -21,7 +21,7 @@ mod world;
 
 use cluekit::data::{Constraints, Feature, Image, Kind, Samples, Scaling, Schema, Target, Targets, Task, Value};
 use cluekit::distance::{Distance, Metric, latent_distance};
-use cluekit::diversity::{Diversity, Set, Space};
+use cluekit::diversity::{Diversity, Norm, Set, Space};
 use cluekit::explanation::{Clue, Explanation, Label, Original};
 use cluekit::model::plan::Architecture;
 use cluekit::model::{Generative, Predictive, Predictor};

@@ -15,17 +15,19 @@ pub fn after(steps: usize, search: &Search) -> Search {
 }
 
 pub fn diversity(weight: f32, metric: Diversity, space: Space) -> Weighted<DiversityTerm> {
-    Weighted(weight, DiversityTerm { metric, space })
+    Weighted(weight, DiversityTerm { metric, space, distance: Norm::L2 })
 }
 
 pub const ORDERS: [Order; 3] = [Order::Simultaneous, Order::Sequential, Order::Penalty];
 pub const DECODINGS: [Decoding; 2] = [Decoding::Mean, Decoding::Anchored];
 
-/// Every diversity that can be an objective in every space that it allows.
+/// Every diversity that can be an objective in every space that it allows, by every distance that it looks at.
 pub fn terms() -> Vec<DiversityTerm> {
     let differentiable = Diversity::ALL.into_iter().filter(|metric| metric.check_objective().is_ok());
-    differentiable
-        .flat_map(|metric| metric.spaces().iter().map(move |&space| DiversityTerm { metric, space }))
+    let in_spaces = differentiable.flat_map(|metric| metric.spaces().iter().map(move |&space| (metric, space)));
+    in_spaces
+        .flat_map(|(metric, space)| Norm::ALL.map(|distance| DiversityTerm { metric, space, distance }))
+        .filter(|term| term.metric.check_distance(term.distance).is_ok())
         .collect()
 }
 

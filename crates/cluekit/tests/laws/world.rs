@@ -151,6 +151,7 @@ impl World {
             plausible: Some(Plausible::among(&models, &self.samples.x, self.samples.width, Seed(0)).unwrap()),
             rows: None,
             jury: None,
+            usual: None,
         }
     }
 

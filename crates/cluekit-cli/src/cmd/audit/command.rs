@@ -20,7 +20,8 @@ pub fn command(args: &AuditArgs, settings: &AuditSettings, name: &str) -> String
     for (option, value) in said.chain(constraints) {
         command += &format!(" --{option}{}{}", if option == "anchored" { "=" } else { " " }, quoted(&value));
     }
-    for (flag, given) in [("no-groups", settings.no_groups), ("quick", settings.quick)] {
+    let flags = [("no-groups", settings.no_groups), ("only-paper", settings.only_paper), ("quick", settings.quick)];
+    for (flag, given) in flags {
         if given {
             command += &format!(" --{flag}");
         }

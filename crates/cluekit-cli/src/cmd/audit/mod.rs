@@ -87,6 +87,9 @@ pub struct AuditArgs {
     /// Learn no change for whole groups, which predicts all training rows first.
     #[arg(long, conflicts_with = "by")]
     pub no_groups: bool,
+    /// For tables: search for clues as the paper does, without training rows, single changes and a jury beside it.
+    #[arg(long)]
+    pub only_paper: bool,
     /// Fewer inputs and clues, and no choice of settings: 8 inputs, 4 clues each.
     #[arg(long)]
     pub quick: bool,
@@ -143,6 +146,7 @@ impl AuditArgs {
         let mut settings: AuditSettings = config::read(self.config.as_deref())?;
         lay_over!(self, settings: split, top, count, delta, steps, lambda_x, above, threshold, anchored, by, mapper);
         settings.no_groups |= self.no_groups;
+        settings.only_paper |= self.only_paper;
         settings.quick |= self.quick;
         settings.seed = self.seed.map_or(settings.seed, Seed);
         Ok(settings)

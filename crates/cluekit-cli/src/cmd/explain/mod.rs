@@ -73,14 +73,14 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
     search.plausibility = !args.results.no_plausibility;
     search.validate()?;
     if settings.threshold.is_none() {
-        search.threshold = explainer.threshold(search.accept_by)?;
+        search.threshold = explainer.threshold(search.accepted_by())?;
     }
     if args.print_config {
         std::io::stdout().write_all(toml::to_string(&search).context("writing settings as TOML")?.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     args.results.open()?;
-    let inputs = args.inputs.choose(&explainer, &args.run.place.directory(), search.accept_by)?;
+    let inputs = args.inputs.choose(&explainer, &args.run.place.directory(), search.accepted_by())?;
     tracing::info!("a clue is accepted below {}", search.threshold);
     let (mut bar, seed) = (Bar::new(quiet), Seed(args.results.seed));
     let set = explainer.explain_all(args.method, &search, args.search.sweep(), &inputs, seed, &mut bar)?;

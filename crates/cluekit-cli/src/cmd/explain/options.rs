@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::{ArgAction, Args};
 use cluekit::data::Constraints;
 use cluekit::distance::Distance;
-use cluekit::diversity::Space;
+use cluekit::diversity::{Norm, Space};
 use cluekit::explainer::Explainer;
 use cluekit::search::{ClassName, InitScheme, Radii, Scan, SearchSettings};
 use cluekit::settings::parse_share;
@@ -65,6 +65,9 @@ pub struct SearchArgs {
     /// The space that the diversity is measured in: x, z or y [default: z, or y for predictions and labels].
     #[arg(long, value_name = "SPACE")]
     space: Option<Space>,
+    /// The distance between clues that dpp, log-dpp, apd and --penalty look at: l2 or l1 [default: l2].
+    #[arg(long, value_name = "NAME")]
+    diversity_distance: Option<Norm>,
     /// ∇-CLUE one clue after another, each diverse from those before.
     #[arg(long, conflicts_with = "penalty")]
     sequential: bool,
@@ -130,7 +133,7 @@ impl SearchArgs {
     /// What the options say, over what a file says.
     pub fn over(&self, mut settings: SearchSettings) -> Result<SearchSettings> {
         lay_over!(self, settings: radius, count, init, jitter, spread_starts, uncertainty, steps, learning_rate, threshold);
-        lay_over!(self, settings: lambda_x, distance, lambda_y, lambda_z, lambda_p, diversity, space);
+        lay_over!(self, settings: lambda_x, distance, lambda_y, lambda_z, lambda_p, diversity, space, diversity_distance);
         lay_over!(self, settings: sub_searches, sub_count, sub_radius, scan, donors);
         lay_over!(self, settings: minimal, plausible, margin, agree);
         if let Some(radii) = &self.delta {

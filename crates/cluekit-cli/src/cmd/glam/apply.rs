@@ -80,7 +80,7 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     for note in mappers.iter().filter_map(|(name, fitted)| trade_off_note(name, fitted, judging.objective.input.0)) {
         tracing::info!("{note}");
     }
-    let inputs = args.inputs.choose(&explainer, &args.run.place.directory(), search.accept_by)?;
+    let inputs = args.inputs.choose(&explainer, &args.run.place.directory(), search.accepted_by())?;
     let explanations = explainer.apply(&mappers, &ask, &search, &inputs, seed, &mut bar)?;
     bar.finished("applied", &Explanation::tally(&explanations));
     let set = ExplanationSet::new(&explainer, &args.method, &search, seed, &[], explanations);

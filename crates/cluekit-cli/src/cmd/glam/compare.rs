@@ -78,7 +78,7 @@ pub fn run(args: CompareArgs, quiet: bool) -> Result<ExitCode> {
     let explainer = args.run.explainer()?;
     let search = explainer.judging(&args.cost.settings())?;
     let (above, top, split) = (Some(args.uncertain_above), args.top, args.split);
-    let inputs = explainer.choose(&Selection { above, top, split, ..Selection::default() }, search.accept_by)?;
+    let inputs = explainer.choose(&Selection { above, top, split, ..Selection::default() }, search.accepted_by())?;
     let begun = Instant::now();
     let clock = || begun.elapsed().as_secs_f64();
     let compared = explainer

@@ -94,7 +94,7 @@ pub fn run(args: FitArgs, quiet: bool) -> Result<ExitCode> {
     let explainer = args.run.explainer()?;
     let pairs = explainer.pairs(&groups)?;
     let search = explainer.judging(&settings.cost())?;
-    let thresholds = groups.thresholds(search.threshold, search.accept_by);
+    let thresholds = groups.thresholds(search.threshold, search.accepted_by());
     let mut bar = Bar::new(quiet);
     let fitted = explainer.fit(&plan, &pairs, &search, thresholds, Seed(args.seed), &mut bar)?;
     bar.finished(plan.kind.name(), &format!("fitted for {}", groups_of(fitted.all.len())));

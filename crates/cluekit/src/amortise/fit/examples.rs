@@ -125,13 +125,32 @@ pub(in crate::amortise) fn stacked<'a>(rows: impl Iterator<Item = &'a [f32]>) ->
     rows.flatten().copied().collect()
 }
 
-/// At most so many of `rows`, evenly spread over them.
+/// So many of `rows`, or all if there are fewer, evenly spread over them.
 fn spread(rows: &[usize], most: usize) -> impl Iterator<Item = usize> + '_ {
-    rows.iter().copied().step_by(rows.len().div_ceil(most).max(1))
+    let count = rows.len().min(most);
+    (0..count).map(move |at| rows[at * rows.len() / count])
 }
 
 /// Proposals at the inputs themselves.
 fn starts(prepared: &Prepared) -> Vec<Vec<Proposal>> {
     let start = |input| vec![Proposal { z: prepared.z(input).to_vec(), x: None, mapper: String::new() }];
     (0..prepared.len()).map(start).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_rows_as_asked_for_are_spread_over_all() {
+        let some = |count: usize, most: usize| spread(&(0..count).collect::<Vec<_>>(), most).collect::<Vec<_>>();
+        assert_eq!(some(5, 2), [0, 2]);
+        assert_eq!(some(5, 4), [0, 1, 2, 3]);
+        assert_eq!(some(3, 128), [0, 1, 2]);
+        assert_eq!(some(0, 128), Vec::<usize>::new());
+        // One row more than asked for drops one row, not every other.
+        let rows = some(129, 128);
+        assert_eq!((rows.len(), rows[0], rows[127]), (128, 0, 127));
+        assert_eq!(some(256, 128), (0..128).map(|row| 2 * row).collect::<Vec<_>>());
+    }
 }

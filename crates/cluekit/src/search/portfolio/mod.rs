@@ -13,7 +13,9 @@
 //! Believed rows are looked for first; where the constraints leave none, accepted ones are, with as few changes as can be.
 
 mod beam;
+mod corrected;
 mod donors;
+mod kinds;
 mod lattice;
 mod pairs;
 mod scan;
@@ -22,6 +24,7 @@ mod tried;
 use super::certificate::certify;
 use super::descent::{Descent, End};
 use super::jury::Jury;
+use super::modes::{Move, moves};
 use super::origin::Origin;
 use super::{Delta, LatentBall, Search};
 use crate::data::{Feature, Samples, Schema, Task};
@@ -44,8 +47,8 @@ const INPUTS: usize = 64;
 const KEPT: usize = 3;
 /// Values of a number that are tried at the most, evenly spread over those of the training rows.
 const VALUES: usize = 12;
-/// Rows of an input, the best first, whose needless changes are taken back.
-const TAKEN_BACK: usize = 24;
+/// Rows of an input, the best first, whose needless changes are taken back at the least.
+const TAKEN_BACK: usize = 4;
 /// Scans of two changes with more rows than this for one input are left out.
 const MOST_PAIRS: usize = 60_000;
 /// Rounds of a beam that takes changes back, and of one that adds some.
@@ -53,8 +56,8 @@ const BACK: usize = 40;
 const GROWN: usize = 12;
 /// A clue that is odder than this share of the training rows is taken only where no other is found.
 const USUAL: f32 = 0.95;
-/// Margin by which the model and the jury must at least be certain for a clue to count as believed at all.
-const SLIGHT: f32 = 0.88;
+/// Margins of belief where the one that is asked for cannot be had: a clear one, and none.
+const LESS: [f32; 2] = [0.88, 1.0];
 /// Rows of a beam that takes changes back.
 const FEW: usize = 2;
 /// Rows of a beam that grows.
@@ -151,8 +154,7 @@ impl Portfolio {
     }
 
     fn implausible(&self, clue: &Clue) -> Option<Rejection> {
-        let plausibility = clue.plausibility?;
-        let (share, least) = (plausibility.elbo.unwrap_or(1.0 - plausibility.reconstruction), 1.0 - self.plausible);
+        let (share, least) = (clue.plausibility?.share(), 1.0 - self.plausible);
         (self.plausible > 0.0 && share < least).then_some(Rejection::Implausible { share, least })
     }
 }
@@ -190,10 +192,8 @@ pub(super) fn improved(
         plausible: background.plausible.as_ref().map(|plausible| (plausible, 1.0 - portfolio.plausible.max(USUAL))),
     };
     let margin = if trial.jury.is_some() { portfolio.margin } else { 1.0 };
-    let goals = match trial.jury.is_some() {
-        true => vec![Goal::Believed(margin), Goal::Believed(SLIGHT.max(margin)), Goal::Plausible, Goal::Certain],
-        false => vec![Goal::Plausible, Goal::Certain],
-    };
+    let believed = [margin].into_iter().chain(LESS.into_iter().filter(|&less| less > margin)).map(Goal::Believed);
+    let goals = believed.filter(|_| trial.jury.is_some()).chain([Goal::Plausible, Goal::Certain]).collect();
     let work = Work { search, portfolio, schema, goals, donors: Donors::among(rows, &trial, margin), trial };
     let mut improved = Vec::with_capacity(sets.len());
     for (block, sets) in sets.chunks(INPUTS).enumerate() {
@@ -273,6 +273,13 @@ fn reached(tried: &Tried, goals: &[Goal]) -> usize {
 impl Work<'_> {
     /// The improved clues of the inputs from `first` on.
     fn block(&self, first: usize, sets: &[Vec<Clue>]) -> Result<Vec<Vec<Clue>>> {
+        let mut chosen = self.chosen(first, sets)?;
+        corrected::put_first(self, first, &mut chosen)?;
+        self.certified(chosen, sets)
+    }
+
+    /// The best rows for the inputs from `first` on, at most as many as are asked for.
+    fn chosen(&self, first: usize, sets: &[Vec<Clue>]) -> Result<Vec<Vec<Tried>>> {
         let inputs: Vec<usize> = (first..first + sets.len()).collect();
         let pools = self.found(&inputs, sets)?;
         let kept = (2 * self.search.count).max(TAKEN_BACK);
@@ -284,14 +291,26 @@ impl Work<'_> {
         };
         let mut pools = Pools::new(first, sets.len(), &self.goals);
         pools.add(done);
-        let chosen: Vec<Vec<Tried>> = pools.rows.into_iter().map(|pool| self.different(pool)).collect();
-        self.certified(chosen, sets)
+        Ok(pools.rows.into_iter().map(|pool| self.different(pool)).collect())
     }
 
-    /// The best rows, and of those that change the same features the best alone.
+    /// The best rows, and of those that change the same features the best alone; beyond them the first of other kinds.
     fn unlike(&self, pool: Vec<Tried>, most: usize) -> Vec<Tried> {
         let mut seen: HashSet<Vec<usize>> = HashSet::new();
-        pool.into_iter().filter(|tried| seen.insert(self.trial.changed(&tried.row))).take(most).collect()
+        let pool: Vec<Tried> = pool.into_iter().filter(|tried| seen.insert(self.trial.changed(&tried.row))).collect();
+        let others = if self.search.count > 1 { self.search.count } else { 0 };
+        let firsts = kinds::firsts(&pool, &self.moves(&pool), others);
+        let kept = |(place, tried): (usize, Tried)| (place < most || firsts[place]).then_some(tried);
+        pool.into_iter().enumerate().filter_map(kept).collect()
+    }
+
+    /// The features that each row changes, and where they go.
+    fn moves(&self, rows: &[Tried]) -> Vec<Vec<Move>> {
+        let columns = self.schema.columns();
+        let of_row = |Tried { row, .. }: &Tried| {
+            moves(&self.trial.changed(row), &self.trial.origin(row.input).x, &row.x, &columns)
+        };
+        rows.iter().map(of_row).collect()
     }
 
     /// All rows that were found for these inputs.
@@ -340,19 +359,23 @@ impl Work<'_> {
         Ok(pools)
     }
 
-    /// At most as many accepted rows as are asked for, in their order, those that change other features before the rest.
+    /// At most as many accepted rows as are asked for, in their order: of each kind of change the first, before others that
+    /// change other features, before the rest.
     fn different(&self, pool: Vec<Tried>) -> Vec<Tried> {
-        let mut seen: Vec<Vec<usize>> = Vec::new();
-        let accepted = pool.into_iter().filter(|tried| tried.reaches(Goal::Certain));
-        let (first, rest): (Vec<Tried>, Vec<Tried>) = accepted.partition(|tried| {
-            let features = self.trial.changed(&tried.row);
-            let new = !seen.contains(&features);
-            if new {
-                seen.push(features);
-            }
-            new
-        });
-        first.into_iter().chain(rest).take(self.search.count).collect()
+        let accepted: Vec<Tried> = pool.into_iter().filter(|tried| tried.reaches(Goal::Certain)).collect();
+        let moves = self.moves(&accepted);
+        let firsts = kinds::firsts(&accepted, &moves, self.search.count);
+        let mut seen: HashSet<&[Move]> = HashSet::new();
+        let ranks: Vec<usize> = moves
+            .iter()
+            .zip(&firsts)
+            .map(|(moves, first)| match (seen.insert(moves), first) {
+                (_, true) => 0,
+                (true, false) => 1,
+                (false, false) => 2,
+            })
+            .collect();
+        kinds::lowest(accepted, &ranks, self.search.count)
     }
 
     /// Certificates of the chosen rows; an input without any keeps what it has.
@@ -369,7 +392,7 @@ impl Work<'_> {
                 ..clue
             };
             let new: Vec<Clue> = clues.by_ref().take(chosen.len()).zip(&chosen).map(named).collect();
-            if new.iter().any(|clue| clue.accepted) { new } else { old.clone() }
+            if new.iter().any(|clue| clue.accepted) { kinds::without_repeats(new) } else { old.clone() }
         };
         Ok(chosen.into_iter().zip(sets).map(set).collect())
     }

@@ -98,35 +98,33 @@ impl Tried {
     }
 }
 
-/// What was said of rows that were tried before, so that no row is asked about twice.
+/// What was said of rows that were tried before, so that nobody is asked twice about a row.
 #[derive(Debug, Default)]
-pub struct Memory(Mutex<HashMap<u64, Said>>);
+pub struct Memory(Mutex<Known>);
 
-/// What all say of a row.
+/// Answers by the key of a row.
+#[derive(Debug, Default)]
+struct Known {
+    said: HashMap<u64, Said>,
+    jury: HashMap<u64, f32>,
+    odd: HashMap<u64, f32>,
+}
+
+/// What the model says of a row, in thresholds.
 #[derive(Clone, Copy, Debug)]
 struct Said {
     uncertainty: f32,
-    jury: Option<f32>,
-    odd: f32,
     cost: f32,
 }
 
-impl Said {
-    fn of(self, trial: &Trial, row: Candidate) -> Tried {
-        let Self { uncertainty, jury, odd, cost } = self;
-        let excess = trial.changed(&row).len().saturating_sub(trial.most_changed);
-        Tried { uncertainty, jury, odd, excess, cost, row }
-    }
-}
-
 impl Memory {
-    fn held(&self) -> MutexGuard<'_, HashMap<u64, Said>> {
+    fn held(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets all rows, when other inputs come.
     pub fn clear(&self) {
-        self.held().clear();
+        *self.held() = Known::default();
     }
 
     fn key(row: &Candidate) -> u64 {
@@ -134,6 +132,25 @@ impl Memory {
         row.input.hash(&mut hasher);
         row.x.iter().for_each(|value| value.to_bits().hash(&mut hasher));
         hasher.finish()
+    }
+
+    /// The answers to all keys; those that nobody has given yet come from `answer`, which is told their positions.
+    fn recalled<T: Copy>(
+        &self,
+        keys: &[u64],
+        of: impl Fn(&mut Known) -> &mut HashMap<u64, T>,
+        answer: impl FnOnce(&[usize]) -> Result<Vec<T>>,
+    ) -> Result<Vec<T>> {
+        let new: Vec<usize> = {
+            let mut known = self.held();
+            let known = of(&mut known);
+            (0..keys.len()).filter(|&at| !known.contains_key(&keys[at])).collect()
+        };
+        let answers = if new.is_empty() { vec![] } else { answer(&new)? };
+        let mut known = self.held();
+        let known = of(&mut known);
+        known.extend(new.iter().map(|&at| keys[at]).zip(answers));
+        Ok(keys.iter().map(|key| known[key]).collect())
     }
 }
 
@@ -180,59 +197,65 @@ impl<'a> Trial<'a> {
     pub fn ask(&self, rows: Vec<Candidate>) -> Result<Vec<Tried>> {
         let rows: Vec<Candidate> = rows.into_iter().filter(|row| self.is_allowed(row)).collect();
         let keys: Vec<u64> = rows.iter().map(Memory::key).collect();
-        let new: Vec<usize> = {
-            let known = self.memory.held();
-            (0..rows.len()).filter(|&at| !known.contains_key(&keys[at])).collect()
-        };
-        let said = self.said(&new.iter().map(|&at| &rows[at]).collect::<Vec<_>>(), false)?;
-        let mut known = self.memory.held();
-        known.extend(new.iter().map(|&at| keys[at]).zip(said));
-        Ok(rows.into_iter().zip(keys).map(|(row, key)| known[&key].of(self, row)).collect())
+        let said = self.memory.recalled(&keys, |known| &mut known.said, |new| self.said(&rows, new, false))?;
+        let jury = self.jury(&rows, &keys)?;
+        let odd = self.odd(&rows, &keys)?;
+        let tried = |(at, row)| self.tried(row, said[at], jury[at], odd[at]);
+        Ok(rows.into_iter().enumerate().map(tried).collect())
     }
 
     /// Of many rows those that a rough look finds best by a goal, at most `most` of each input, in their order.
+    ///
+    /// The generative model is asked about twice as many alone: an odd row costs more than it seems, never less.
     pub fn worth_asking(&self, rows: Vec<Candidate>, goal: Goal, most: usize) -> Result<Vec<Candidate>> {
         let inputs = rows.iter().map(|row| row.input).collect::<BTreeSet<_>>().len();
         let many = self.descent.models.predictor.samples().is_some_and(|samples| samples >= 2 * ROUGH);
         if !many || rows.len() <= 2 * most * inputs {
             return Ok(rows);
         }
-        let said = self.said(&rows.iter().collect::<Vec<_>>(), true)?;
-        let score = |(row, said): (&Candidate, Said)| said.of(self, row.clone()).score(goal);
-        let scores: Vec<f32> = rows.iter().zip(said).map(score).collect();
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_by(|&a, &b| rows[a].input.cmp(&rows[b].input).then(scores[a].total_cmp(&scores[b])));
-        let mut kept = vec![false; rows.len()];
-        let (mut input, mut count) = (usize::MAX, 0);
-        for at in order {
-            count = if rows[at].input == input { count + 1 } else { 1 };
-            input = rows[at].input;
-            kept[at] = count <= most;
-        }
-        Ok(rows.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(row, _)| row).collect())
+        let keys: Vec<u64> = rows.iter().map(Memory::key).collect();
+        let said = self.said(&rows, &(0..rows.len()).collect::<Vec<_>>(), true)?;
+        let jury = self.jury(&rows, &keys)?;
+        let tried = |(at, row)| self.tried(row, said[at], jury[at], 0.0);
+        let mut tried: Vec<Tried> = rows.into_iter().enumerate().map(tried).collect();
+        tried = best_of_each(tried, goal, 2 * most);
+        let rows: Vec<Candidate> = tried.iter().map(|tried| tried.row.clone()).collect();
+        let odd = self.odd(&rows, &rows.iter().map(Memory::key).collect::<Vec<_>>())?;
+        tried.iter_mut().zip(odd).for_each(|(tried, odd)| tried.odd = odd);
+        Ok(best_of_each(tried, goal, most).into_iter().map(|tried| tried.row).collect())
     }
 
-    fn said(&self, rows: &[&Candidate], roughly: bool) -> Result<Vec<Said>> {
-        if rows.is_empty() {
-            return Ok(vec![]);
-        }
+    fn tried(&self, row: Candidate, said: Said, jury: Option<f32>, odd: f32) -> Tried {
+        let excess = self.changed(&row).len().saturating_sub(self.most_changed);
+        Tried { uncertainty: said.uncertainty, jury, odd, excess, cost: said.cost, row }
+    }
+
+    /// What the model says of the rows at some positions.
+    fn said(&self, rows: &[Candidate], at: &[usize], roughly: bool) -> Result<Vec<Said>> {
         let places: Vec<(usize, &[f32])> =
-            rows.iter().map(|row| (row.input, self.origin(row.input).z.as_slice())).collect();
-        let x: Vec<Vec<f32>> = rows.iter().map(|row| row.x.clone()).collect();
-        let samples = Samples { x: x.concat(), width: x[0].len(), y: Targets::Unknown(x.len()) };
-        let jury = self.jury.map(|jury| jury.greatest(&samples, self.descent.models.task())).transpose()?;
-        let odd = self.oddness(&samples)?;
-        let said = |(at, now): (usize, Evaluated)| Said {
-            uncertainty: now.prediction.uncertainty.get(self.acceptance.kind) / self.acceptance.threshold,
-            jury: jury.as_ref().map(|jury| jury[at]),
-            odd: odd[at],
-            cost: now.cost / self.unit,
-        };
+            at.iter().map(|&at| (rows[at].input, self.origin(rows[at].input).z.as_slice())).collect();
+        let x: Vec<Vec<f32>> = at.iter().map(|&at| rows[at].x.clone()).collect();
         let evaluated = match roughly {
             true => evaluate_roughly(self.descent, &places, &x, ROUGH)?,
             false => evaluate(self.descent, &places, &x)?,
         };
-        Ok(evaluated.into_iter().enumerate().map(said).collect())
+        let said = |now: Evaluated| Said {
+            uncertainty: now.prediction.uncertainty.get(self.acceptance.kind) / self.acceptance.threshold,
+            cost: now.cost / self.unit,
+        };
+        Ok(evaluated.into_iter().map(said).collect())
+    }
+
+    /// What the jury says of each row; nothing without one.
+    fn jury(&self, rows: &[Candidate], keys: &[u64]) -> Result<Vec<Option<f32>>> {
+        let Some(jury) = self.jury else { return Ok(vec![None; rows.len()]) };
+        let task = self.descent.models.task();
+        let says = |new: &[usize]| jury.greatest(&samples(rows, new), task);
+        Ok(self.memory.recalled(keys, |known| &mut known.jury, says)?.into_iter().map(Some).collect())
+    }
+
+    fn odd(&self, rows: &[Candidate], keys: &[u64]) -> Result<Vec<f32>> {
+        self.memory.recalled(keys, |known| &mut known.odd, |new| self.oddness(&samples(rows, new)))
     }
 
     /// How far outside of what is plausible each row lies.
@@ -260,4 +283,25 @@ impl<'a> Trial<'a> {
             && self.descent.relations.iter().all(keeps)
             && self.pairs.unseen(&origin.x, &row.x).is_none()
     }
+}
+
+/// The rows at some positions.
+fn samples(rows: &[Candidate], at: &[usize]) -> Samples {
+    let x: Vec<f32> = at.iter().flat_map(|&at| rows[at].x.iter().copied()).collect();
+    Samples { width: x.len() / at.len().max(1), x, y: Targets::Unknown(at.len()) }
+}
+
+/// At most `most` rows of each input, the best by a goal, in their order.
+fn best_of_each(rows: Vec<Tried>, goal: Goal, most: usize) -> Vec<Tried> {
+    let scores: Vec<f32> = rows.iter().map(|tried| tried.score(goal)).collect();
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|&a, &b| rows[a].row.input.cmp(&rows[b].row.input).then(scores[a].total_cmp(&scores[b])));
+    let mut kept = vec![false; rows.len()];
+    let (mut input, mut count) = (usize::MAX, 0);
+    for at in order {
+        count = if rows[at].row.input == input { count + 1 } else { 1 };
+        input = rows[at].row.input;
+        kept[at] = count <= most;
+    }
+    rows.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(row, _)| row).collect()
 }
