@@ -35,6 +35,11 @@ pub enum Rejection {
         /// Both features with the categories that they would have.
         pair: [String; 2],
     },
+    /// Of several features exactly one holds in every training row, and in the counterfactual none does or several do.
+    NotOneOf {
+        /// Names of the features.
+        features: Vec<String>,
+    },
     /// Too few judges are certain about the counterfactual.
     Disagreement {
         /// Share of the judges that are certain.
@@ -68,6 +73,9 @@ impl fmt::Display for Rejection {
                 )
             }
             Self::UnseenPair { pair: [first, second] } => write!(f, "no training row holds {first} and {second}"),
+            Self::NotOneOf { features } => {
+                write!(f, "exactly one of {} holds in every training row", features.join(", "))
+            }
             Self::Disagreement { share, required } => {
                 let (share, required) = (100.0 * share, 100.0 * required);
                 write!(f, "{share:.0} % of the judges are certain, and {required:.0} % are required")

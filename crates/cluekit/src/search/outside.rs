@@ -16,11 +16,11 @@ use crate::parallel::over_shards;
 use std::sync::Arc;
 
 /// Training rows to look for neighbours in, at the most, evenly spread over all.
-const MOST_ROWS: usize = 16_384;
+const MOST_ROWS: usize = 4096;
 /// Training rows whose oddness is measured, at the most.
 const MEASURED: usize = 256;
 /// Neighbours: one in so many rows, within these limits.
-const ONE_IN: usize = 150;
+const ONE_IN: usize = 60;
 const NEIGHBOURS: (usize, usize) = (20, 100);
 /// The distance between two numbers counts no more than this.
 const FAR: f32 = 2.0;

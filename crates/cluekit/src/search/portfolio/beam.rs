@@ -31,6 +31,8 @@ pub struct Beam {
     pub rounds: usize,
     /// Whether a row may change more than it does.
     pub grows: bool,
+    /// Whether a rough look says which moves are worth an exact one; near the threshold it sees too little.
+    pub rough: bool,
 }
 
 /// The rows of one input.
@@ -77,10 +79,9 @@ impl Beam {
             if moves.is_empty() {
                 break;
             }
-            // Where a row grows, the threshold is near, and a rough look sees too little.
-            let moves = match self.grows {
-                true => moves,
-                false => trial.worth_asking(moves, self.goal, LOOKED_AT * self.width)?,
+            let moves = match self.rough {
+                true => trial.worth_asking(moves, self.goal, LOOKED_AT * self.width)?,
+                false => moves,
             };
             let tried = trial.ask(moves)?;
             let together = self.together(trial, &followed, &tried);
@@ -148,7 +149,8 @@ impl Beam {
     /// The best rows that change different features; where they may grow, also the best with one change, two and so on.
     fn front(&self, rows: &Rows) -> Vec<usize> {
         let mut front: Vec<usize> = Vec::new();
-        let most = rows.best.first().map_or(0, |known| known.changed.len());
+        // In so many rounds no row grows beyond as many changes from nothing.
+        let most = rows.best.first().map_or(0, |known| known.changed.len()).min(self.rounds);
         let mut counted = vec![false; most];
         for (at, known) in rows.best.iter().enumerate() {
             let new = front.iter().all(|&other| rows.best[other].changed != known.changed);
@@ -165,32 +167,30 @@ impl Beam {
 
     fn moves(&self, trial: &Trial, schema: &Schema, row: &Candidate, changed: &[usize]) -> Vec<Candidate> {
         let (origin, lattice, bounds) = (trial.origin(row.input), trial.lattice, trial.bounds(row.input));
-        let mut moves = Vec::new();
-        let mut push = |feature: usize, value: &[f32]| {
-            moves.push(Candidate { x: lattice.with(&row.x, feature, value), ..row.clone() });
+        let with = |feature: usize, value: &[f32]| Candidate {
+            x: trial.groups.with(lattice, &row.x, feature, value),
+            ..row.clone()
         };
+        let others = |feature: usize| lattice.others(feature, &origin.x, bounds).map(move |value| with(feature, value));
+        let mut moves = taken_back(trial, row);
         for &feature in changed {
             let range = lattice.column(feature).range();
             let (from, to) = (&origin.x[range.clone()], &row.x[range]);
-            push(feature, from);
             let number = match &schema.features[feature].kind {
                 Kind::Continuous(scaling) | Kind::Ordinal(scaling) => Some(scaling),
                 Kind::Binary { .. } | Kind::Categorical { .. } => None,
             };
             if let Some(scaling) = number {
                 let shares: &[f32] = if self.grows { &FINE_SHARES } else { &SHARES };
-                for share in shares {
-                    push(feature, &[scaling.encode(scaling.decode(from[0] + share * (to[0] - from[0])))]);
-                }
+                let part = |share: &f32| scaling.encode(scaling.decode(from[0] + share * (to[0] - from[0])));
+                moves.extend(shares.iter().map(|share| with(feature, &[part(share)])));
             }
             if number.is_none() || self.grows {
-                lattice.others(feature, &origin.x, bounds).for_each(|value| push(feature, value));
+                moves.extend(others(feature));
             }
         }
         if self.grows && changed.len() < trial.most_changed {
-            for feature in (0..lattice.features()).filter(|feature| !changed.contains(feature)) {
-                lattice.others(feature, &origin.x, bounds).for_each(|value| push(feature, value));
-            }
+            moves.extend((0..lattice.features()).filter(|feature| !changed.contains(feature)).flat_map(others));
         }
         moves
     }
@@ -230,8 +230,8 @@ pub fn without_needless(trial: &Trial, goal: impl Fn(&Tried) -> Goal, mut rows: 
 /// The rows that have one change less.
 pub fn taken_back(trial: &Trial, row: &Candidate) -> Vec<Candidate> {
     let back = |feature: usize| {
-        let value = &trial.origin(row.input).x[trial.lattice.column(feature).range()];
-        Candidate { x: trial.lattice.with(&row.x, feature, value), ..row.clone() }
+        let x = trial.groups.back(trial.lattice, &row.x, &trial.origin(row.input).x, feature);
+        Candidate { x, ..row.clone() }
     };
     trial.changed(row).into_iter().map(back).collect()
 }

@@ -23,7 +23,7 @@ pub fn put_first(work: &Work, first: usize, chosen: &mut [Vec<Tried>]) -> Result
     let mut best: Vec<Option<Tried>> = vec![None; chosen.len()];
     keep_best(work, first, &mut best, work.trial.ask(alone)?);
     let usual = work.goals.iter().position(|&goal| goal == Goal::Plausible).unwrap_or(0);
-    let explained = |tried: &Option<Tried>| tried.as_ref().is_some_and(|tried| reached(tried, &work.goals) <= usual);
+    let explained = |tried: &Option<Tried>| tried.as_ref().is_some_and(|tried| reached(tried, work.goals) <= usual);
     let left: Vec<&Correction> =
         corrections.iter().filter(|correction| !explained(&best[correction.input - first])).collect();
     for moved in 1..=left.iter().map(|correction| correction.features.len()).max().unwrap_or(0) {
@@ -34,8 +34,8 @@ pub fn put_first(work: &Work, first: usize, chosen: &mut [Vec<Tried>]) -> Result
     for (rows, corrected) in chosen.iter_mut().zip(best) {
         let Some(corrected) = corrected else { continue };
         // An odd row comes first only where all others are odd too.
-        let others = rows.first().map_or(work.goals.len(), |tried| reached(tried, &work.goals));
-        if reached(&corrected, &work.goals) <= usual.max(others) {
+        let others = rows.first().map_or(work.goals.len(), |tried| reached(tried, work.goals));
+        if reached(&corrected, work.goals) <= usual.max(others) {
             rows.retain(|tried| tried.row.x != corrected.row.x);
             rows.insert(0, corrected);
             rows.truncate(work.search.count);
@@ -47,7 +47,7 @@ pub fn put_first(work: &Work, first: usize, chosen: &mut [Vec<Tried>]) -> Result
 /// Keeps the best row of each input that the model is certain about.
 fn keep_best(work: &Work, first: usize, best: &mut [Option<Tried>], found: Vec<Tried>) {
     let rank = |tried: &Tried| {
-        let goal = reached(tried, &work.goals);
+        let goal = reached(tried, work.goals);
         (goal, tried.score(work.goals[goal.min(work.goals.len() - 1)]))
     };
     for tried in found.into_iter().filter(|tried| tried.reaches(Goal::Certain)) {
@@ -72,8 +72,7 @@ fn on_top(work: &Work, corrections: &[&Correction], moved: usize) -> Result<Vec<
     let descent = Descent { origins: &origins, ..*work.trial.descent };
     let memory = Memory::default();
     let trial = Trial { memory: &memory, descent: &descent, most_changed, ..work.trial };
-    let (goals, donors) = (work.goals.clone(), work.donors.clone());
-    let corrected = Work { search: work.search, portfolio: work.portfolio, schema: work.schema, goals, donors, trial };
+    let corrected = Work { trial, ..*work };
     let rows = corrected.chosen(0, &vec![vec![]; origins.len()])?.into_iter().flatten();
     let own =
         |tried: Tried| Candidate { input: corrections[tried.row.input].input, x: tried.row.x, by: FoundBy::Correction };

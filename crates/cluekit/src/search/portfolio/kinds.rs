@@ -48,7 +48,7 @@ mod tests {
 
     fn row(uncertainty: f32) -> Tried {
         let row = Candidate { input: 0, x: vec![], by: FoundBy::Scan };
-        Tried { row, uncertainty, jury: None, odd: 0.0, excess: 0, cost: 1.0 }
+        Tried { row, uncertainty, jury: None, odd: 0.0, changes: 1, excess: 0, cost: 1.0 }
     }
 
     #[test]

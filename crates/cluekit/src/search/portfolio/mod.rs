@@ -15,6 +15,7 @@
 mod beam;
 mod corrected;
 mod donors;
+mod groups;
 mod kinds;
 mod lattice;
 mod pairs;
@@ -30,10 +31,12 @@ use super::{Delta, LatentBall, Search};
 use crate::data::{Feature, Samples, Schema, Task};
 use crate::error::Result;
 use crate::explanation::{Clue, FoundBy, Rejection, StopReason};
+use crate::parallel::over_shards;
 use crate::prediction::UncertaintyParts;
 use crate::tensor::{tensor, values};
 use beam::{Beam, taken_back, without_needless};
 use donors::Donors;
+use groups::Groups;
 use lattice::Lattice;
 use pairs::Pairs;
 use serde::{Deserialize, Serialize};
@@ -42,7 +45,7 @@ use std::sync::Arc;
 use tried::{Candidate, Goal, Memory, Trial, Tried};
 
 /// Inputs that are looked at together; it bounds the memory.
-const INPUTS: usize = 64;
+const INPUTS: usize = 32;
 /// Rows of one kind that are carried on for each input.
 const KEPT: usize = 3;
 /// Values of a number that are tried at the most, evenly spread over those of the training rows.
@@ -54,8 +57,11 @@ const MOST_PAIRS: usize = 60_000;
 /// Rounds of a beam that takes changes back, and of one that adds some.
 const BACK: usize = 40;
 const GROWN: usize = 12;
-/// A clue that is odder than this share of the training rows is taken only where no other is found.
-const USUAL: f32 = 0.95;
+/// Rounds of one that adds some where any number of features may change, and training rows have led to clues already.
+const GROWN_BESIDE: usize = 2;
+/// A clue that is odder than this share of the training rows is taken only where no other is found. Rows that are looked
+/// for stay clear of the oddest twentieth, since the certificate's ELBO has draws of its own.
+const USUAL: f32 = 0.94;
 /// Margins of belief where the one that is asked for cannot be had: a clear one, and none.
 const LESS: [f32; 2] = [0.88, 1.0];
 /// Rows of a beam that takes changes back.
@@ -111,6 +117,7 @@ pub struct TrainingRows {
     jury: Option<Vec<f32>>,
     lattice: Lattice,
     pairs: Pairs,
+    groups: Groups,
 }
 
 impl TrainingRows {
@@ -124,8 +131,26 @@ impl TrainingRows {
         let task = &schema.target.task;
         let in_thresholds = jury.map(|jury| jury.greatest(&samples, task)).transpose()?;
         let jury = in_thresholds.zip(jury).map(|(says, jury)| says.into_iter().map(|s| s * jury.threshold).collect());
+        let groups = Groups::of(schema, &samples);
         let (lattice, pairs) = (Lattice::of(schema, &samples, VALUES), Pairs::of(schema, &samples));
-        Ok(Self { samples, uncertainty, jury, lattice, pairs })
+        Ok(Self { samples, uncertainty, jury, lattice, pairs, groups })
+    }
+}
+
+impl TrainingRows {
+    /// Why a clue is like no training row: categories that none holds together, or several of which one holds in each.
+    fn unseen(&self, schema: &Schema, origin: &Origin, clue: &Clue) -> Option<Rejection> {
+        if let Some(group) = self.groups.broken(&origin.x, &clue.x) {
+            let features = group.iter().map(|&feature| schema.features[feature].name.clone()).collect();
+            return Some(Rejection::NotOneOf { features });
+        }
+        let (first, second) = self.pairs.unseen(&origin.x, &clue.x)?;
+        let row = schema.decode_row(&clue.x);
+        let named = |feature: usize| {
+            let Feature { name, .. } = &schema.features[feature];
+            format!("{name} = {}", schema.features[feature].show(&row[feature]))
+        };
+        Some(Rejection::UnseenPair { pair: [named(first), named(second)] })
     }
 }
 
@@ -135,15 +160,9 @@ impl Portfolio {
         let table = descent.models.schema.filter(|schema| schema.image.is_none());
         for (origin, set) in descent.origins.iter().zip(sets) {
             for clue in set.iter_mut().filter(|clue| clue.accepted) {
-                let unseen = table.zip(descent.background.rows.as_ref()).and_then(|(schema, rows)| {
-                    let (first, second) = rows.pairs.unseen(&origin.x, &clue.x)?;
-                    let row = schema.decode_row(&clue.x);
-                    let named = |feature: usize| {
-                        let Feature { name, .. } = &schema.features[feature];
-                        format!("{name} = {}", schema.features[feature].show(&row[feature]))
-                    };
-                    Some(Rejection::UnseenPair { pair: [named(first), named(second)] })
-                });
+                let unseen = table
+                    .zip(descent.background.rows.as_ref())
+                    .and_then(|(schema, rows)| rows.unseen(schema, origin, clue));
                 let share = clue.agreement.as_ref().map_or(1.0, |agreement| agreement.share);
                 let disagreed =
                     || (share < self.agree).then_some(Rejection::Disagreement { share, required: self.agree });
@@ -179,14 +198,15 @@ pub(super) fn improved(
     let descent = Descent { origins: &origins, coupling: None, traced: false, ..*descent };
     let acceptance = search.acceptance();
     let background = descent.background;
-    let memory = Memory::default();
+    let no_memory = Memory::default();
     let trial = Trial {
-        memory: &memory,
+        memory: &no_memory,
         descent: &descent,
         acceptance,
         unit: acceptance.threshold / unit_of(descent.models.task()),
         lattice: &rows.lattice,
         pairs: &rows.pairs,
+        groups: &rows.groups,
         most_changed: schema.constraints.most_changed.unwrap_or(usize::MAX),
         jury: background.jury.as_deref().filter(|jury| !jury.asked.is_empty()),
         plausible: background.plausible.as_ref().map(|plausible| (plausible, 1.0 - portfolio.plausible.max(USUAL))),
@@ -194,14 +214,15 @@ pub(super) fn improved(
     let margin = if trial.jury.is_some() { portfolio.margin } else { 1.0 };
     let believed = [margin].into_iter().chain(LESS.into_iter().filter(|&less| less > margin)).map(Goal::Believed);
     let goals = believed.filter(|_| trial.jury.is_some()).chain([Goal::Plausible, Goal::Certain]).collect();
-    let work = Work { search, portfolio, schema, goals, donors: Donors::among(rows, &trial, margin), trial };
-    let mut improved = Vec::with_capacity(sets.len());
-    for (block, sets) in sets.chunks(INPUTS).enumerate() {
+    let (goals, donors): (Vec<Goal>, _) = (goals, Donors::among(rows, &trial, margin));
+    let blocks = over_shards(sets.len(), INPUTS, |inputs| -> Result<Vec<Vec<Clue>>> {
         descent.go_on()?;
-        memory.clear();
-        improved.extend(work.block(block * INPUTS, sets)?);
-    }
-    Ok(improved)
+        let memory = Memory::default();
+        let trial = Trial { memory: &memory, ..trial };
+        let work = Work { search, portfolio, schema, goals: &goals, donors: donors.as_ref(), trial };
+        work.block(inputs.start, &sets[inputs])
+    });
+    Ok(blocks.into_iter().collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// The objective is in units of the scaled target, thresholds are in those of the data.
@@ -218,8 +239,8 @@ struct Work<'a> {
     portfolio: &'a Portfolio,
     schema: &'a Schema,
     /// What is wanted, the best first.
-    goals: Vec<Goal>,
-    donors: Option<Donors>,
+    goals: &'a [Goal],
+    donors: Option<&'a Donors>,
     trial: Trial<'a>,
 }
 
@@ -284,24 +305,40 @@ impl Work<'_> {
         let pools = self.found(&inputs, sets)?;
         let kept = (2 * self.search.count).max(TAKEN_BACK);
         let best: Vec<Tried> = pools.rows.into_iter().flat_map(|pool| self.unlike(pool, kept)).collect();
-        let own_goal = |tried: &Tried| self.goals[reached(tried, &self.goals).min(self.goals.len() - 1)];
+        let own_goal = |tried: &Tried| self.goals[reached(tried, self.goals).min(self.goals.len() - 1)];
         let done = match self.portfolio.minimal {
             true => without_needless(&self.trial, own_goal, best)?,
             false => best,
         };
-        let mut pools = Pools::new(first, sets.len(), &self.goals);
+        let mut pools = Pools::new(first, sets.len(), self.goals);
         pools.add(done);
         Ok(pools.rows.into_iter().map(|pool| self.different(pool)).collect())
     }
 
-    /// The best rows, and of those that change the same features the best alone; beyond them the first of other kinds.
+    /// The best rows, and of those that change the same features the best alone; beyond them those with fewer changes and
+    /// the first of other kinds.
     fn unlike(&self, pool: Vec<Tried>, most: usize) -> Vec<Tried> {
         let mut seen: HashSet<Vec<usize>> = HashSet::new();
         let pool: Vec<Tried> = pool.into_iter().filter(|tried| seen.insert(self.trial.changed(&tried.row))).collect();
         let others = if self.search.count > 1 { self.search.count } else { 0 };
         let firsts = kinds::firsts(&pool, &self.moves(&pool), others);
-        let kept = |(place, tried): (usize, Tried)| (place < most || firsts[place]).then_some(tried);
+        let slimmer = self.slimmer(&pool);
+        let kept = |(place, tried): (usize, Tried)| (place < most || firsts[place] || slimmer[place]).then_some(tried);
         pool.into_iter().enumerate().filter_map(kept).collect()
+    }
+
+    /// Of rows in their order, those that reach what the first does with fewer changes than all before them.
+    fn slimmer(&self, rows: &[Tried]) -> Vec<bool> {
+        let goal = rows.first().map_or(0, |tried| reached(tried, self.goals));
+        let mut fewest = usize::MAX;
+        let is_slimmer = |tried: &Tried| {
+            let slimmer = reached(tried, self.goals) == goal && tried.changes < fewest;
+            if slimmer {
+                fewest = tried.changes;
+            }
+            slimmer
+        };
+        rows.iter().map(is_slimmer).collect()
     }
 
     /// The features that each row changes, and where they go.
@@ -315,30 +352,30 @@ impl Work<'_> {
 
     /// All rows that were found for these inputs.
     fn found(&self, inputs: &[usize], sets: &[Vec<Clue>]) -> Result<Pools<'_>> {
-        let mut pools = Pools::new(inputs[0], inputs.len(), &self.goals);
+        let mut pools = Pools::new(inputs[0], inputs.len(), self.goals);
         let own = inputs.iter().zip(sets).flat_map(|(&input, set)| {
             let finite = set.iter().filter(|clue| clue.x.iter().all(|value| value.is_finite()));
             finite.map(move |clue| Candidate { input, x: clue.x.clone(), by: FoundBy::Descent })
         });
         let mut starts: Vec<Candidate> = own.collect();
-        if let Some(donors) = &self.donors {
+        if let Some(donors) = self.donors {
             starts.extend(donors.of(&self.trial, inputs, self.portfolio.donors.max(self.search.count))?);
         }
         pools.add(self.trial.ask(starts)?);
-        let back = Beam { goal: self.goals[0], width: FEW, rounds: BACK, grows: false };
+        let back = Beam { goal: self.goals[0], width: FEW, rounds: BACK, grows: false, rough: true };
         pools.add(back.run(&self.trial, self.schema, pools.best(inputs, back.goal, back.width))?);
         if self.portfolio.scan == Scan::Off {
             return Ok(pools);
         }
-        // One change and then others, for what was not reached. Where any number of features may change, training rows
-        // have led to what can be believed; where few may, the margin is out of reach, and less is asked for.
+        // One change and then others: for every input, since few changes may cost less than a training row does, and then
+        // for what was not reached. Where any number of features may change, training rows have led to what can be believed.
         let limited = self.trial.most_changed < self.trial.lattice.features() || self.trial.jury.is_none();
+        let (width, rounds) = if limited { (WIDTH, GROWN) } else { (1, GROWN_BESIDE) };
         for (place, &goal) in self.goals.iter().enumerate() {
             let all = self.search.count > 1 && goal == Goal::Plausible;
             let left = match (limited, goal) {
-                (true, Goal::Believed(_)) if place == 0 => continue,
+                _ if place == 0 || all => inputs.to_vec(),
                 (false, Goal::Believed(_)) => continue,
-                _ if all || (limited && place == 0) => inputs.to_vec(),
                 // What was found on the way to a better goal may cost more than it has to.
                 (true, _) => pools.without(place - 1),
                 (false, _) => pools.without(place),
@@ -347,7 +384,7 @@ impl Work<'_> {
                 |&input: &usize| Candidate { input, x: self.trial.origin(input).x.clone(), by: FoundBy::Scan };
             let mut starts = self.trial.ask(left.iter().map(unchanged).collect())?;
             starts.extend(pools.best(&left, goal, KEPT));
-            let grown = Beam { goal, width: WIDTH, rounds: GROWN, grows: true };
+            let grown = Beam { goal, width, rounds, grows: true, rough: !limited };
             pools.add(grown.run(&self.trial, self.schema, starts)?);
         }
         if self.portfolio.scan == Scan::Two {

@@ -12,7 +12,7 @@ fn singles(trial: &Trial, input: usize) -> Vec<Candidate> {
     let origin = trial.origin(input);
     let row = |feature: usize, value: &[f32]| Candidate {
         input,
-        x: trial.lattice.with(&origin.x, feature, value),
+        x: trial.groups.with(trial.lattice, &origin.x, feature, value),
         by: FoundBy::Scan,
     };
     let of_feature = |feature: usize| {
@@ -39,7 +39,7 @@ pub fn two_changes(trial: &Trial, inputs: &[usize], most: usize) -> Result<Vec<T
             let second = move |feature: usize, first: &Candidate| {
                 let values = lattice.others(feature, &origin.x, trial.bounds(input));
                 values
-                    .map(|value| Candidate { x: lattice.with(&first.x, feature, value), ..first.clone() })
+                    .map(|value| Candidate { x: trial.groups.with(lattice, &first.x, feature, value), ..first.clone() })
                     .collect::<Vec<_>>()
             };
             (changed + 1..lattice.features()).flat_map(move |feature| second(feature, &first))

@@ -1,5 +1,6 @@
 //! Rows that are tried as counterfactuals: what the model says of them, what the jury does, and how odd they are.
 
+use super::groups::Groups;
 use super::lattice::{Lattice, within};
 use super::pairs::Pairs;
 use crate::data::{Bounds, Halfspace, Samples, Targets};
@@ -44,6 +45,8 @@ pub struct Tried {
     pub jury: Option<f32>,
     /// How far outside of what is plausible the row lies; 0 inside.
     pub odd: f32,
+    /// Number of changed features.
+    pub changes: usize,
     /// Number of changed features beyond what may change.
     pub excess: usize,
     /// Cost of the row.
@@ -61,9 +64,11 @@ pub enum Goal {
     Believed(f32),
 }
 
-/// What a threshold's worth of doubt, an odd row and a change too many weigh against cost; and what missing a goal does.
+/// What a threshold's worth of doubt, an odd row, a change, and one too many weigh against cost; and what missing a goal
+/// does.
 const DOUBT: f32 = 3.0;
 const ODD: f32 = 1.0;
+const CHANGE: f32 = 0.04;
 const EXCESS: f32 = 0.3;
 const MISSED: f32 = 0.15;
 
@@ -94,7 +99,8 @@ impl Tried {
         };
         let odd = if goal == Goal::Certain { 0.0 } else { ODD * self.odd };
         let missed = if self.reaches(goal) { 0.0 } else { MISSED };
-        cost + missed + DOUBT * self.doubt(goal).max(0.0) + odd + EXCESS * self.excess as f32
+        let changes = CHANGE * self.changes as f32 + EXCESS * self.excess as f32;
+        cost + missed + DOUBT * self.doubt(goal).max(0.0) + odd + changes
     }
 }
 
@@ -120,11 +126,6 @@ struct Said {
 impl Memory {
     fn held(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Forgets all rows, when other inputs come.
-    pub fn clear(&self) {
-        *self.held() = Known::default();
     }
 
     fn key(row: &Candidate) -> u64 {
@@ -169,6 +170,8 @@ pub struct Trial<'a> {
     pub lattice: &'a Lattice,
     /// Pairs of categories that training rows hold.
     pub pairs: &'a Pairs,
+    /// Binary features of which exactly one holds in each training row.
+    pub groups: &'a Groups,
     /// Greatest number of features that may change.
     pub most_changed: usize,
     /// Predictors that are asked as well.
@@ -226,8 +229,9 @@ impl<'a> Trial<'a> {
     }
 
     fn tried(&self, row: Candidate, said: Said, jury: Option<f32>, odd: f32) -> Tried {
-        let excess = self.changed(&row).len().saturating_sub(self.most_changed);
-        Tried { uncertainty: said.uncertainty, jury, odd, excess, cost: said.cost, row }
+        let changes = self.changed(&row).len();
+        let excess = changes.saturating_sub(self.most_changed);
+        Tried { changes, uncertainty: said.uncertainty, jury, odd, excess, cost: said.cost, row }
     }
 
     /// What the model says of the rows at some positions.
@@ -282,6 +286,7 @@ impl<'a> Trial<'a> {
         (0..self.lattice.features()).all(inside)
             && self.descent.relations.iter().all(keeps)
             && self.pairs.unseen(&origin.x, &row.x).is_none()
+            && self.groups.broken(&origin.x, &row.x).is_none()
     }
 }
 
