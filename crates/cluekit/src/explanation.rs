@@ -8,7 +8,7 @@ mod direction;
 mod outside;
 mod rejection;
 
-pub use advice::{Advice, Searched};
+pub use advice::{Advice, Loosening, Scanned, Searched};
 pub use direction::Direction;
 pub use outside::Outside;
 pub use rejection::Rejection;

@@ -20,6 +20,7 @@ mod bounds;
 mod broken;
 mod categories;
 mod domains;
+mod loosened;
 mod never;
 mod phrase;
 mod range;
@@ -28,6 +29,7 @@ mod repair;
 mod transition;
 
 pub use bounds::{Bounds, Halfspace};
+pub use loosened::Loosened;
 pub use range::Range;
 pub use relation::Relation;
 pub use transition::Transition;

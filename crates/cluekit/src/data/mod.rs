@@ -28,7 +28,7 @@ pub mod source;
 mod split;
 mod tokens;
 
-pub use constraints::{Bounds, Constraints, Halfspace, Range, Relation, Transition};
+pub use constraints::{Bounds, Constraints, Halfspace, Loosened, Range, Relation, Transition};
 pub use dataset::{Chosen, Dataset, Samples, Source, Targets, sha256_hex};
 pub(crate) use dataset::{sha256_of, spread_evenly};
 pub use directory::DataDir;

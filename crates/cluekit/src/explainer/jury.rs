@@ -24,9 +24,9 @@ const MOST_ROWS: usize = 20_000;
 /// Fewer rows teach a jury nothing.
 const LEAST_ROWS: usize = 50;
 /// Names of the jurors, and of their files.
-const ASKED: (&str, &str) = ("boosted trees", "asked");
-const TREES: (&str, &str) = ("other boosted trees", "trees");
-const NETWORKS: (&str, &str) = ("networks", "networks");
+const ASKED: (&str, &str) = ("boosted trees", "jury/asked.safetensors");
+const TREES: (&str, &str) = ("other boosted trees", "jury/trees.safetensors");
+const NETWORKS: (&str, &str) = ("networks", "jury/networks.safetensors");
 
 impl Explainer {
     /// Predictors of another kind that learned from the same rows; none for images, and for rows without targets.
@@ -76,14 +76,14 @@ impl Explainer {
 
     fn trees(&self, (name, file): (&str, &str), plan: &BoostedPlan, train: &Samples) -> Result<Juror> {
         let (key, seed) = (self.key_of_jury()?, self.seed_of(name));
-        let kept = self.run.as_ref().and_then(|run| run.folder.juror(file, &key));
+        let kept = self.run.as_ref().and_then(|run| run.folder.kept(file, &key));
         let kept = kept.and_then(|arrays| Boosted::read(arrays, train.width, &self.task).ok());
         let trees = match kept {
             Some(trees) => trees,
             None => {
                 let trees = Boosted::fit(plan, train, &self.task, seed, &|| Ok(()))?;
                 if let Some(run) = &self.run {
-                    run.folder.keep_juror(file, &trees.parameters(), &key);
+                    run.folder.keep(file, &trees.parameters(), &key);
                 }
                 trees
             }
@@ -97,7 +97,7 @@ impl Explainer {
         let plan = Plan::for_data(schema, train.len()).of_kind(PredictorKind::Ensemble).predictor;
         let plan = PredictorPlan { samples: 2, hidden: vec![40, 40], ..plan };
         let network = Network::of(&plan, schema)?;
-        let kept = self.run.as_ref().and_then(|run| run.folder.juror(file, &key));
+        let kept = self.run.as_ref().and_then(|run| run.folder.kept(file, &key));
         let kept = kept.and_then(|arrays| Stacked::read(&arrays, &network, plan.samples).ok());
         let networks = match kept {
             Some(networks) => networks,
@@ -109,7 +109,7 @@ impl Explainer {
                 let mut session = Session { rows, seed, checkpoint: &checkpoint, observer: &mut Silent };
                 let weights = predictor::train(&plan, schema, &mut session)?;
                 if let Some(run) = &self.run {
-                    run.folder.keep_juror(file, &weights, &key);
+                    run.folder.keep(file, &weights, &key);
                 }
                 Stacked::new(&weights, &network)?
             }
@@ -123,7 +123,7 @@ impl Explainer {
     }
 
     /// What a jury depends on, beside the encoding of the rows.
-    fn key_of_jury(&self) -> Result<String> {
+    pub(super) fn key_of_jury(&self) -> Result<String> {
         let rows = self.rows()?;
         let sources: Vec<&str> = rows.sources.iter().map(|source| source.sha256.as_str()).collect();
         Ok(format!("{} {} {}", self.training_seed().0, rows.train.len(), sources.join(" ")))

@@ -380,9 +380,26 @@ impl Explainer {
         if let Some(plausible) = known.get(&seed.0) {
             return Ok(plausible.clone());
         }
-        let rows = self.spread_rows(PLAUSIBLE_ROWS)?;
-        let plausible = Plausible::among(&self.models()?, &rows.x, rows.width, seed)?;
-        self.release_spread_rows();
+        // The rows of a table are read anyhow, and their files are small; images would have to be hashed.
+        let place = match (&self.run, self.is_table()) {
+            (Some(run), true) => {
+                Some((run, format!("{} {} {}", seed.0, run.folder.hash_of_generative()?, self.key_of_jury()?)))
+            }
+            _ => None,
+        };
+        let kept = place.as_ref().and_then(|(run, key)| run.folder.kept(PLAUSIBLE, key));
+        let plausible = match kept.and_then(|arrays| Plausible::read(&arrays, seed)) {
+            Some(plausible) => plausible,
+            None => {
+                let rows = self.spread_rows(PLAUSIBLE_ROWS)?;
+                let plausible = Plausible::among(&self.models()?, &rows.x, rows.width, seed)?;
+                self.release_spread_rows();
+                if let Some((run, key)) = place {
+                    run.folder.keep(PLAUSIBLE, &plausible.parameters()?, &key);
+                }
+                plausible
+            }
+        };
         known.insert(seed.0, plausible.clone());
         Ok(plausible)
     }
@@ -457,6 +474,9 @@ impl Explainer {
         })
     }
 }
+
+/// File of a run that keeps what is plausible among its training rows.
+const PLAUSIBLE: &str = "plausible.safetensors";
 
 /// What is behind a lock; a thread that panicked has left it as it was.
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {

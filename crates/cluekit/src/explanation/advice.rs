@@ -38,6 +38,19 @@ pub enum Advice {
         /// Things to try; any one of them may help.
         remedies: Vec<Remedy>,
     },
+    /// No row of a table was found that is certain and allowed: how near the search came, and what would help.
+    NearestMiss {
+        /// Uncertainty below which a clue is accepted.
+        threshold: f32,
+        /// Least uncertainty of the rows that were found.
+        reached: f32,
+        /// What was looked at exhaustively; none where a scan would have been too long.
+        scanned: Option<Scanned>,
+        /// Constraints that were loosened alone and led to a clue; none where that was not tried.
+        loosened: Option<Vec<Loosening>>,
+        /// Things to try; any one of them may help.
+        remedies: Vec<Remedy>,
+    },
     /// No mapper was fitted for the classes of the input.
     NoMapper {
         /// Things to try; any one of them may help.
@@ -52,6 +65,26 @@ pub enum Advice {
         /// Things to try; any one of them may help.
         remedies: Vec<Remedy>,
     },
+}
+
+/// Rows that were all looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Scanned {
+    /// Largest number of changes of these rows.
+    pub changes: usize,
+    /// Number of these rows.
+    pub rows: usize,
+}
+
+/// A constraint that was loosened, and what that led to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Loosening {
+    /// What was allowed, as the end of "there is one if …".
+    pub allowed: String,
+    /// Uncertainty of the clue that was found then.
+    pub uncertainty: f32,
 }
 
 /// A search without an accepted clue.
@@ -73,6 +106,7 @@ impl Advice {
             Self::WithinReach { remedies, .. }
             | Self::FartherAway { remedies, .. }
             | Self::NoneFound { remedies, .. }
+            | Self::NearestMiss { remedies, .. }
             | Self::NoMapper { remedies }
             | Self::NoAnswer { remedies, .. } => remedies,
         }
@@ -99,6 +133,27 @@ impl Advice {
                 }
             }
             Self::NoneFound { searched, .. } => format!("{searched}; none was found beyond either: {any}"),
+            Self::NearestMiss { threshold, reached, scanned, loosened, .. } => {
+                let near = match reached.is_finite() {
+                    true => format!("the nearest row that was found has {}", figures(f64::from(*reached))),
+                    false => "no row that the constraints allow was found".into(),
+                };
+                let all = scanned.map(|Scanned { changes, rows }| {
+                    let changes = if changes == 1 { "one change" } else { "one change or two" };
+                    format!("; none of all {rows} rows with {changes} to values of the training rows is certain enough")
+                });
+                let helped = loosened.as_ref().map(|loosened| match loosened.as_slice() {
+                    [] => "; no constraint is in the way alone".to_owned(),
+                    all => {
+                        let one = |Loosening { allowed, uncertainty }: &Loosening| {
+                            format!("{allowed} ({})", figures(f64::from(*uncertainty)))
+                        };
+                        format!("; there is one if {}", all.iter().map(one).collect::<Vec<_>>().join(", or if "))
+                    }
+                });
+                let more = [all, helped].into_iter().flatten().collect::<String>();
+                format!("no clue below {threshold} was found; {near}{more}: {any}")
+            }
             Self::NoMapper { .. } => format!("no mapper serves this input, none was fitted for its classes: {any}"),
             Self::NoAnswer { threshold, .. } => format!("no mapper has an accepted answer below {threshold}: {any}"),
         }
@@ -150,6 +205,25 @@ mod tests {
             "the search found no clue below 0.2 within δ = 2; the nearest found lies at 4: try delta = 4.2, and raise \
              `steps` if that is not enough"
         );
+    }
+
+    #[test]
+    fn a_nearest_miss_names_what_was_searched_and_what_would_help() {
+        let loosening = |allowed: &str, uncertainty| Loosening { allowed: allowed.into(), uncertainty };
+        let miss = Advice::NearestMiss {
+            threshold: 0.32,
+            reached: 0.41,
+            scanned: Some(Scanned { changes: 2, rows: 12_345 }),
+            loosened: Some(vec![loosening("4 features may change", 0.3), loosening("`AGE` may change", 0.25)]),
+            remedies: vec![Remedy::set([("most_changed", 4_usize)]), Remedy::set([("threshold", 0.42)])],
+        };
+        assert_eq!(
+            miss.to_string(),
+            "no clue below 0.32 was found; the nearest row that was found has 0.41; none of all 12345 rows with one \
+             change or two to values of the training rows is certain enough; there is one if 4 features may change \
+             (0.3), or if `AGE` may change (0.25): try most_changed = 4, or try threshold = 0.42"
+        );
+        assert_eq!(serde_json::from_value::<Advice>(serde_json::to_value(&miss).unwrap()).unwrap(), miss);
     }
 
     #[test]

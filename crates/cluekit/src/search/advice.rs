@@ -2,11 +2,15 @@
 //!
 //! The search is repeated without the ball from where the candidates ended, and the way to each certain point that it
 //! finds is walked from z₀: how far is the first certain point on it? So the advice names a radius that would do.
+//!
+//! Tables that were searched by more than the paper's methods have advice of their own: the nearest miss, and which
+//! constraint is in the way.
 
 use super::certificate::{Acceptance, certify};
 use super::descent::{Descent, Start};
 use super::objective::Objective;
 use super::origin::Origin;
+use super::portfolio::nearest_misses;
 use super::{Delta, LatentBall, Search, sparse};
 use crate::error::{Remedy, Result, SettingValue};
 use crate::explanation::advice::rounded;
@@ -29,6 +33,14 @@ pub(super) fn next_steps(
     let unexplained: Vec<usize> = (0..sets.len()).filter(|&i| sets[i].iter().all(|clue| !clue.accepted)).collect();
     let mut advice = vec![None; sets.len()];
     if unexplained.is_empty() {
+        return Ok(advice);
+    }
+    let beside = search.portfolio.as_ref().zip(descent.background.rows.as_deref());
+    let table = descent.models.schema.is_some_and(|schema| schema.image.is_none());
+    let bounded = matches!(search.delta, Delta::Fixed(ball) if ball.bound().is_some());
+    if let (Some((portfolio, rows)), true, false) = (beside, table, bounded) {
+        let misses = nearest_misses(search, portfolio, descent, rows, &unexplained)?;
+        unexplained.into_iter().zip(misses).for_each(|(input, miss)| advice[input] = Some(miss));
         return Ok(advice);
     }
     let free: Vec<Origin> =
@@ -135,7 +147,7 @@ fn lighter(objective: &Objective, coupled: bool) -> Vec<Remedy> {
 }
 
 /// A number of three digits above `least`, also once it is read as one of 32 bits.
-fn just_above(least: f32) -> Option<f64> {
+pub(super) fn just_above(least: f32) -> Option<f64> {
     if !least.is_finite() || least <= 0.0 {
         return None;
     }

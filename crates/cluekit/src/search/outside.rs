@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Training rows to look for neighbours in, at the most, evenly spread over all.
 const MOST_ROWS: usize = 4096;
 /// Training rows whose oddness is measured, at the most.
-const MEASURED: usize = 256;
+const MEASURED: usize = 128;
 /// Neighbours: one in so many rows, within these limits.
 const ONE_IN: usize = 60;
 const NEIGHBOURS: (usize, usize) = (20, 100);
@@ -185,23 +185,16 @@ impl Usual {
     fn looks(&self, x: &[f32], itself: Option<usize>) -> Vec<Look> {
         let place: Vec<f32> = self.axes.iter().map(|axis| axis.place(x)).collect();
         let (count, features) = (self.rows.len(), self.axes.len());
-        let mut parts = vec![0.0_f32; count * features];
-        let mut sums = vec![0.0_f32; count];
-        for ((parts, held), sum) in
-            parts.chunks_exact_mut(features).zip(self.places.chunks_exact(features)).zip(&mut sums)
-        {
-            for (part, (axis, (a, b))) in parts.iter_mut().zip(self.axes.iter().zip(place.iter().zip(held))) {
-                *part = axis.distance(*a, *b);
-                *sum += *part;
-            }
-        }
+        let part = |feature: usize, held: &[f32]| self.axes[feature].distance(place[feature], held[feature]);
+        let rows = || self.places.chunks_exact(features);
+        let mut sums: Vec<f32> = rows().map(|held| (0..features).map(|feature| part(feature, held)).sum()).collect();
         if let Some(itself) = itself {
             sums[itself] = f32::INFINITY;
         }
         let numbers = (0..features).filter(|&feature| self.axes[feature].number);
         let look = |feature: usize| {
             let mut near: Vec<(f32, usize)> =
-                (0..count).map(|row| (sums[row] - parts[row * features + feature], row)).collect();
+                rows().zip(&sums).enumerate().map(|(row, (held, sum))| (sum - part(feature, held), row)).collect();
             let last = self.neighbours.min(count) - 1;
             near.select_nth_unstable_by(last, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             near.truncate(last + 1);

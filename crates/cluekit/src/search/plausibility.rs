@@ -9,10 +9,13 @@ use super::descent::Descent;
 use crate::data::spread_evenly;
 use crate::error::Result;
 use crate::explanation::{Clue, Plausibility};
+use crate::model::parameters::{Layout, Parameters};
+use crate::model::store::weights::Arrays;
 use crate::parallel::over_shards;
 use crate::seed::Seed;
 use crate::tensor::{tensor, values};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Training rows to compare with at the most, evenly spread over the data.
 pub(crate) const MOST_ROWS: usize = 4096;
@@ -20,6 +23,9 @@ pub(crate) const MOST_ROWS: usize = 4096;
 const ROWS: usize = 128;
 /// Draws of z for one ELBO.
 const DRAWS: usize = 4;
+
+/// Names of the measures in a file.
+const ARRAYS: [&str; 3] = ["reconstruction", "elbo", "elbo_at_mean"];
 
 /// The training data's reconstruction errors and ELBOs, in rising order.
 #[derive(Clone, Debug)]
@@ -61,6 +67,24 @@ impl Plausible {
             at_mean: at_mean.map(|e| sorted(e.concat())),
             seed,
         })
+    }
+
+    /// The measures as arrays, to be kept.
+    pub(crate) fn parameters(&self) -> Result<Parameters> {
+        let arrays = [Some(&self.reconstruction), self.elbo.as_ref(), self.at_mean.as_ref()];
+        let mut layout = Layout::default();
+        for (name, values) in ARRAYS.into_iter().zip(arrays).filter_map(|(name, values)| Some((name, values?))) {
+            layout.push(name, &[values.len()]);
+        }
+        Parameters::new(Arc::new(layout), arrays.into_iter().flatten().flatten().copied().collect())
+    }
+
+    /// The measures that were kept for this seed.
+    pub(crate) fn read(arrays: &Arrays, seed: Seed) -> Option<Self> {
+        let [reconstruction, elbo, at_mean] = ARRAYS.map(|name| arrays.numbers(name).ok());
+        let known = |values: &Option<Vec<f32>>| values.as_ref().is_none_or(|values| !values.is_empty());
+        let reconstruction = reconstruction.filter(|values| !values.is_empty())?;
+        (known(&elbo) && known(&at_mean)).then_some(Self { reconstruction, elbo, at_mean, seed })
     }
 
     /// How far each row lies outside of what all training rows but the oddest `share` are: 0 inside, 1 as far beyond as

@@ -36,12 +36,14 @@ const HASHED: [&str; 3] = [SCHEMA, "generative.safetensors", "predictor.safetens
 const PREDICTIONS: &str = "predictions.safetensors";
 
 /// What else a run may hold; a new run in the same folder begins without it.
-const RESULTS: [&str; 9] = [
+const RESULTS: [&str; 11] = [
     "run.toml",
     "checkpoint",
     "measure",
     "explanations",
     "mappers",
+    "jury",
+    "plausible.safetensors",
     PREDICTIONS,
     "report.html",
     "report.json",
@@ -307,6 +309,11 @@ impl RunFolder {
         Ok(format!("{} {} {key}", self.hash("predictor.safetensors")?, self.hash(SCHEMA)?))
     }
 
+    /// The hash of the generative model's weights.
+    pub fn hash_of_generative(&self) -> Result<String> {
+        self.hash("generative.safetensors")
+    }
+
     /// The predictions kept under `key`; none if they are absent or damaged.
     pub fn predictions(&self, layout: Layout, key: &str) -> Option<Parameters> {
         let key = self.whole_key(key).ok()?;
@@ -314,24 +321,20 @@ impl RunFolder {
         arrays.matching(Arc::new(layout)).ok()
     }
 
-    /// Keeps a juror for the next time, under a key that names what it learned from; a folder that cannot be written to
-    /// keeps none.
-    pub fn keep_juror(&self, name: &str, weights: &Parameters, key: &str) {
-        let path = self.jury_file(name);
+    /// Keeps arrays for the next time in a file of this name, under a key that says what they were made from; a folder that
+    /// cannot be written to keeps none.
+    pub fn keep(&self, name: &str, arrays: &Parameters, key: &str) {
+        let path = self.file(name);
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
         if let (Ok(()), Ok(key)) = (folder, self.whole_key(key)) {
-            let _ = write_weights_with_note(&path, weights, Some(&key));
+            let _ = write_weights_with_note(&path, arrays, Some(&key));
         }
     }
 
-    /// The juror kept under `key`; none if it is absent or damaged.
-    pub fn juror(&self, name: &str, key: &str) -> Option<Arrays> {
+    /// The arrays kept in a file of this name under `key`; none if they are absent or damaged.
+    pub fn kept(&self, name: &str, key: &str) -> Option<Arrays> {
         let key = self.whole_key(key).ok()?;
-        Arrays::read(&self.jury_file(name)).ok().filter(|arrays| arrays.note() == Some(&key))
-    }
-
-    fn jury_file(&self, name: &str) -> PathBuf {
-        self.file("jury").join(format!("{name}.safetensors"))
+        Arrays::read(&self.file(name)).ok().filter(|arrays| arrays.note() == Some(&key))
     }
 
     /// The folder of the mappers.

@@ -18,6 +18,7 @@ mod donors;
 mod groups;
 mod kinds;
 mod lattice;
+mod misses;
 mod pairs;
 mod scan;
 mod tried;
@@ -38,6 +39,7 @@ use beam::{Beam, taken_back, without_needless};
 use donors::Donors;
 use groups::Groups;
 use lattice::Lattice;
+pub(super) use misses::nearest_misses;
 use pairs::Pairs;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -179,7 +181,7 @@ impl Portfolio {
 }
 
 /// The clues of each input, improved by what else is known of: believed ones first, the cheapest first, each a row of its
-/// own. Inputs for which nothing is accepted keep the clues that they have.
+/// own. Of inputs for which nothing is accepted the nearest miss is shown.
 pub(super) fn improved(
     search: &Search,
     portfolio: &Portfolio,
@@ -190,27 +192,13 @@ pub(super) fn improved(
     let Some(schema) = descent.models.schema.filter(|schema| schema.image.is_none()) else { return Ok(sets) };
     // A ball that was given is kept to; one that was chosen automatically says where to search, and not what may be.
     let free = !matches!(search.delta, Delta::Fixed(_));
-    let freed = |origin: &Origin| Origin { ball: LatentBall::UNBOUNDED, ..origin.clone() };
     let origins: Vec<Origin> = match free {
         true => descent.origins.iter().map(freed).collect(),
         false => descent.origins.to_vec(),
     };
     let descent = Descent { origins: &origins, coupling: None, traced: false, ..*descent };
-    let acceptance = search.acceptance();
-    let background = descent.background;
     let no_memory = Memory::default();
-    let trial = Trial {
-        memory: &no_memory,
-        descent: &descent,
-        acceptance,
-        unit: acceptance.threshold / unit_of(descent.models.task()),
-        lattice: &rows.lattice,
-        pairs: &rows.pairs,
-        groups: &rows.groups,
-        most_changed: schema.constraints.most_changed.unwrap_or(usize::MAX),
-        jury: background.jury.as_deref().filter(|jury| !jury.asked.is_empty()),
-        plausible: background.plausible.as_ref().map(|plausible| (plausible, 1.0 - portfolio.plausible.max(USUAL))),
-    };
+    let trial = trial_of(search, portfolio, &descent, schema, rows, &no_memory);
     let margin = if trial.jury.is_some() { portfolio.margin } else { 1.0 };
     let believed = [margin].into_iter().chain(LESS.into_iter().filter(|&less| less > margin)).map(Goal::Believed);
     let goals = believed.filter(|_| trial.jury.is_some()).chain([Goal::Plausible, Goal::Certain]).collect();
@@ -223,6 +211,35 @@ pub(super) fn improved(
         work.block(inputs.start, &sets[inputs])
     });
     Ok(blocks.into_iter().collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// An input that is free to go anywhere.
+fn freed(origin: &Origin) -> Origin {
+    Origin { ball: LatentBall::UNBOUNDED, ..origin.clone() }
+}
+
+/// Where rows are tried for the inputs of a descent, under the constraints of a schema.
+fn trial_of<'a>(
+    search: &Search,
+    portfolio: &Portfolio,
+    descent: &'a Descent<'a>,
+    schema: &Schema,
+    rows: &'a TrainingRows,
+    memory: &'a Memory,
+) -> Trial<'a> {
+    let (acceptance, background) = (search.acceptance(), descent.background);
+    Trial {
+        memory,
+        descent,
+        acceptance,
+        unit: acceptance.threshold / unit_of(descent.models.task()),
+        lattice: &rows.lattice,
+        pairs: &rows.pairs,
+        groups: &rows.groups,
+        most_changed: schema.constraints.most_changed.unwrap_or(usize::MAX),
+        jury: background.jury.as_deref().filter(|jury| !jury.asked.is_empty()),
+        plausible: background.plausible.as_ref().map(|plausible| (plausible, 1.0 - portfolio.plausible.max(USUAL))),
+    }
 }
 
 /// The objective is in units of the scaled target, thresholds are in those of the data.
@@ -388,7 +405,7 @@ impl Work<'_> {
             pools.add(grown.run(&self.trial, self.schema, starts)?);
         }
         if self.portfolio.scan == Scan::Two {
-            let small = |input: &usize| scan::size(&self.trial, *input) <= MOST_PAIRS;
+            let small = |input: &usize| scan::sizes(&self.trial, *input).1 <= MOST_PAIRS;
             let left: Vec<usize> = pools.without(self.goals.len() - 1).into_iter().filter(small).collect();
             pools.add(scan::one_change(&self.trial, &left, KEPT)?);
             pools.add(scan::two_changes(&self.trial, &left, KEPT)?);
@@ -398,8 +415,15 @@ impl Work<'_> {
 
     /// At most as many accepted rows as are asked for, in their order: of each kind of change the first, before others that
     /// change other features, before the rest.
+    ///
+    /// Where none is accepted, the nearest miss stands for all.
     fn different(&self, pool: Vec<Tried>) -> Vec<Tried> {
-        let accepted: Vec<Tried> = pool.into_iter().filter(|tried| tried.reaches(Goal::Certain)).collect();
+        let (accepted, missed): (Vec<Tried>, Vec<Tried>) =
+            pool.into_iter().partition(|tried| tried.reaches(Goal::Certain));
+        if accepted.is_empty() {
+            let allowed = missed.into_iter().filter(|tried| tried.excess == 0 && tried.changes > 0);
+            return allowed.min_by(|a, b| a.uncertainty.total_cmp(&b.uncertainty)).into_iter().collect();
+        }
         let moves = self.moves(&accepted);
         let firsts = kinds::firsts(&accepted, &moves, self.search.count);
         let mut seen: HashSet<&[Move]> = HashSet::new();
@@ -429,7 +453,12 @@ impl Work<'_> {
                 ..clue
             };
             let new: Vec<Clue> = clues.by_ref().take(chosen.len()).zip(&chosen).map(named).collect();
-            if new.iter().any(|clue| clue.accepted) { kinds::without_repeats(new) } else { old.clone() }
+            let least = |clues: &[Clue]| {
+                let amounts = clues.iter().map(|clue| clue.uncertainty.get(self.trial.acceptance.kind));
+                amounts.fold(f32::INFINITY, f32::min)
+            };
+            let better = new.iter().any(|clue| clue.accepted) || least(&new) < least(old);
+            if better { kinds::without_repeats(new) } else { old.clone() }
         };
         Ok(chosen.into_iter().zip(sets).map(set).collect())
     }

@@ -48,14 +48,14 @@ pub fn two_changes(trial: &Trial, inputs: &[usize], most: usize) -> Result<Vec<T
     best_of_each(trial, inputs.iter().flat_map(|&input| pairs(input)), most)
 }
 
-/// Number of rows that a scan of two changes asks about for an input.
-pub fn size(trial: &Trial, input: usize) -> usize {
+/// Numbers of rows that scans of one change and of two ask about for an input.
+pub fn sizes(trial: &Trial, input: usize) -> (usize, usize) {
     let counts: Vec<usize> = (0..trial.lattice.features())
         .map(|feature| trial.lattice.others(feature, &trial.origin(input).x, trial.bounds(input)).count())
         .collect();
     let sum: usize = counts.iter().sum();
     let squares: usize = counts.iter().map(|count| count * count).sum();
-    (sum * sum - squares) / 2
+    (sum, (sum * sum - squares) / 2)
 }
 
 /// Asks about rows block by block, and keeps the best of each input.
