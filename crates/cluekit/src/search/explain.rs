@@ -6,7 +6,7 @@ use super::descent::{Descent, End, Start};
 use super::init::{along, direction, uniform_in_ball};
 use super::summary::best_first;
 use super::{Background, Delta, Inputs, Models, Order, Search, SubSearches};
-use super::{advice, jury, plausibility, portfolio, sparse, spread};
+use super::{advice, jury, plausibility, portfolio, regions, sparse, spread};
 use crate::error::Result;
 use crate::explanation::{Clue, Explanation};
 use crate::observer::{Observer, Shared};
@@ -72,7 +72,7 @@ impl Search {
         if let Some(most) = descent.models.schema.and_then(|schema| schema.constraints.most_changed) {
             ends = sparse::with_fewer_changes(descent, &ends, most)?;
         }
-        let mut clues = certify(descent, &ends, acceptance)?;
+        let mut clues = self.certified(descent, ends, acceptance)?;
         if let Some(sub) = self.sub_searches {
             let ends = self.around_the_best(descent, sub, &clues, seed)?;
             let more = certify(descent, &ends, acceptance)?;
@@ -92,6 +92,21 @@ impl Search {
             portfolio.refuse(descent, &mut sets);
         }
         Ok(sets)
+    }
+
+    /// The certificates of all ends; those of images without what need not change, unless the paper's methods are asked for.
+    fn certified(&self, descent: &Descent, ends: Vec<End>, acceptance: Acceptance) -> Result<Vec<Clue>> {
+        let image = descent.models.schema.and_then(|schema| schema.image.as_ref());
+        match (&self.portfolio, image) {
+            (Some(portfolio), Some(image)) if portfolio.minimal => {
+                let trimmed = regions::without_needless(descent, image, ends, acceptance, portfolio.margin)?;
+                let (ends, minimal): (Vec<End>, Vec<Option<bool>>) =
+                    trimmed.into_iter().map(|trimmed| (trimmed.end, trimmed.minimal)).unzip();
+                let clues = certify(descent, &ends, acceptance)?.into_iter().zip(minimal);
+                Ok(clues.map(|(clue, minimal)| Clue { minimal, ..clue }).collect())
+            }
+            _ => certify(descent, &ends, acceptance),
+        }
     }
 
     /// Steps of one row in all, if none ends early.

@@ -31,6 +31,7 @@ mod path;
 mod plausibility;
 mod portfolio;
 mod prepared;
+mod regions;
 mod settings;
 mod sparse;
 mod spread;
