@@ -25,6 +25,12 @@ pub fn change_list(explanation: &Explanation, schema: &Schema, word: &dyn Fn(&Re
         if let Some(agreement) = clue.agreement.as_ref().filter(|_| clue.accepted) {
             let _ = writeln!(text, "{INDENT}{}", believed(agreement));
         }
+        let beside = clue.accepted && clue.found_by.is_some();
+        if let Some(odd) = clue.plausibility.filter(|plausibility| beside && plausibility.is_odd()) {
+            let share = 100.0 * odd.share();
+            let _ =
+                writeln!(text, "{INDENT}odd: {share:.1} % of the training rows are as unusual; none better was found");
+        }
         if !clue.accepted {
             let reason = clue.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
             let _ = writeln!(text, "{INDENT}rejected{reason}");
@@ -171,7 +177,7 @@ mod tests {
     use super::*;
     use cluekit::audit::fixture::{client, digits, house, table};
     use cluekit::data::{Image, Scaling, Task};
-    use cluekit::explanation::{Advice, Direction};
+    use cluekit::explanation::{Advice, Direction, FoundBy, Plausibility};
 
     fn shown(explanation: &Explanation, schema: &Schema) -> String {
         change_list(explanation, schema, &Remedy::to_string).replace('\u{202f}', "_")
@@ -192,6 +198,18 @@ Input 17: predicted no (no 52%, yes 48%), H 1.38, target yes
   3 modes: 2 of `no`, 1 of `yes`
 ";
         assert_eq!(shown(&client(), &table()), expected);
+    }
+
+    #[test]
+    fn an_odd_clue_says_so() {
+        let mut client = client();
+        client.clues[0].found_by = Some(FoundBy::Scan);
+        client.clues[0].plausibility = Some(Plausibility { reconstruction: 0.99, elbo: Some(0.012) });
+        let text = shown(&client, &table());
+        let odd = "     odd: 1.2 % of the training rows are as unusual; none better was found";
+        assert_eq!(text.lines().nth(5), Some(odd));
+        client.clues[0].plausibility = Some(Plausibility { reconstruction: 0.6, elbo: Some(0.4) });
+        assert!(!shown(&client, &table()).contains("odd:"));
     }
 
     #[test]

@@ -376,6 +376,11 @@ impl Explainer {
 
     /// Judge of what is plausible among the training rows.
     pub fn plausible(&self, seed: Seed) -> Result<Plausible> {
+        self.plausible_and_kept(seed, false)
+    }
+
+    /// The same; what had to be measured may be kept in the run.
+    fn plausible_and_kept(&self, seed: Seed, keep: bool) -> Result<Plausible> {
         let mut known = held(&self.known.plausible);
         if let Some(plausible) = known.get(&seed.0) {
             return Ok(plausible.clone());
@@ -394,7 +399,7 @@ impl Explainer {
                 let rows = self.spread_rows(PLAUSIBLE_ROWS)?;
                 let plausible = Plausible::among(&self.models()?, &rows.x, rows.width, seed)?;
                 self.release_spread_rows();
-                if let Some((run, key)) = place {
+                if let Some((run, key)) = place.filter(|_| keep) {
                     run.folder.keep(PLAUSIBLE, &plausible.parameters()?, &key);
                 }
                 plausible
@@ -467,7 +472,10 @@ impl Explainer {
                 true => Some(self.certain(search.accepted_by(), search.threshold)?),
                 false => None,
             },
-            plausible: if search.plausibility && has_rows { Some(self.plausible(seed)?) } else { None },
+            plausible: match search.plausibility && has_rows {
+                true => Some(self.plausible_and_kept(seed, beside)?),
+                false => None,
+            },
             rows: if beside { Some(self.training_rows()?) } else { None },
             jury: if search.portfolio.is_some() && has_rows { self.jury_at(search)? } else { None },
             usual: if beside { self.usual()? } else { None },

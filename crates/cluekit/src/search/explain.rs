@@ -68,7 +68,8 @@ impl Search {
 
     /// The certified clues of each input.
     fn clues(&self, descent: &Descent, acceptance: Acceptance, seed: Seed) -> Result<Vec<Vec<Clue>>> {
-        let mut ends = self.search(descent, seed)?;
+        let farther = regions::farther(self, descent);
+        let mut ends = self.search(&Descent { objective: &farther, ..*descent }, seed)?;
         if let Some(most) = descent.models.schema.and_then(|schema| schema.constraints.most_changed) {
             ends = sparse::with_fewer_changes(descent, &ends, most)?;
         }
@@ -96,16 +97,15 @@ impl Search {
 
     /// The certificates of all ends; those of images without what need not change, unless the paper's methods are asked for.
     fn certified(&self, descent: &Descent, ends: Vec<End>, acceptance: Acceptance) -> Result<Vec<Clue>> {
-        let image = descent.models.schema.and_then(|schema| schema.image.as_ref());
-        match (&self.portfolio, image) {
-            (Some(portfolio), Some(image)) if portfolio.minimal => {
-                let trimmed = regions::without_needless(descent, image, ends, acceptance, portfolio.margin)?;
+        match regions::image_of(self, descent) {
+            Some(image) => {
+                let trimmed = regions::without_needless(descent, image, ends, acceptance)?;
                 let (ends, minimal): (Vec<End>, Vec<Option<bool>>) =
                     trimmed.into_iter().map(|trimmed| (trimmed.end, trimmed.minimal)).unzip();
                 let clues = certify(descent, &ends, acceptance)?.into_iter().zip(minimal);
                 Ok(clues.map(|(clue, minimal)| Clue { minimal, ..clue }).collect())
             }
-            _ => certify(descent, &ends, acceptance),
+            None => certify(descent, &ends, acceptance),
         }
     }
 

@@ -1,11 +1,15 @@
 //! Minimal clues of images: connected regions of changed pixels go back to what they were, where nothing is lost by it.
 //!
 //! A pixel counts as changed by more than [`FAINT`]; changed pixels that touch, at a corner too, are one region, and all
-//! that is fainter is a region of its own. A region goes back if the clue costs no more without it and the model is as sure
-//! as it has to be. Regions that may go back one by one are tried together first.
+//! that is fainter is a region of its own. A region goes back if the clue costs less without it and the model stays sure.
+//! Regions that may go back one by one are tried together first.
+//!
+//! Since what is needless goes back, an anchored search may go farther than its price of distance says: other models
+//! believe its clues more often for it. Without an anchor they believe them anyhow.
 
 use super::certificate::{Acceptance, Evaluated, evaluate, final_inputs};
 use super::descent::{Descent, End};
+use super::{Decoding, Objective, Search};
 use crate::data::Image;
 use crate::error::Result;
 
@@ -16,6 +20,26 @@ const MOST_REGIONS: usize = 24;
 /// Rounds at the most.
 const ROUNDS: usize = 6;
 
+/// Share of λ_x that an anchored search has whose needless changes go back.
+const FARTHER: f32 = 0.5;
+/// Share of the threshold up to which the model may get less sure when a region goes back.
+const SURE: f32 = 0.12;
+
+/// The shape of the images whose clues are made minimal; none for tables and for the paper's methods.
+pub(super) fn image_of<'a>(search: &Search, descent: &Descent<'a>) -> Option<&'a Image> {
+    let minimal = search.portfolio.as_ref().is_some_and(|portfolio| portfolio.minimal);
+    descent.models.schema.and_then(|schema| schema.image.as_ref()).filter(|_| minimal)
+}
+
+/// The objective of a descent: that of the search, with less weight on the distance where needless changes go back.
+pub(super) fn farther(search: &Search, descent: &Descent) -> Objective {
+    let mut objective = descent.objective.clone();
+    if image_of(search, descent).is_some() && descent.decoding == Decoding::Anchored {
+        objective.input.0 *= FARTHER;
+    }
+    objective
+}
+
 /// Whether a clue of an image is one of which no region can be taken back.
 #[derive(Clone, Debug)]
 pub(super) struct Trimmed {
@@ -25,13 +49,12 @@ pub(super) struct Trimmed {
     pub minimal: Option<bool>,
 }
 
-/// The ends without the regions that need not change. The model stays below `margin` of the threshold, or as sure as it is.
+/// The ends without the regions that need not change. The model stays below [`SURE`] of the threshold, or as sure as it is.
 pub(super) fn without_needless(
     descent: &Descent,
     image: &Image,
     ends: Vec<End>,
     acceptance: Acceptance,
-    margin: f32,
 ) -> Result<Vec<Trimmed>> {
     let x = final_inputs(descent, &ends)?;
     let amount = |evaluated: &Evaluated| evaluated.prediction.uncertainty.get(acceptance.kind);
@@ -49,7 +72,7 @@ pub(super) fn without_needless(
         .map(|(now, (end, x))| {
             let certain = amount(&now) < acceptance.threshold && now.cost.is_finite();
             let regions = if certain { regions(image, original(end), &x) } else { vec![] };
-            let limit = amount(&now).max(margin * acceptance.threshold);
+            let limit = amount(&now).max(SURE * acceptance.threshold);
             Clue { uncertainty: amount(&now), cost: now.cost, limit, regions, needed: vec![], certain, x }
         })
         .collect();
@@ -178,7 +201,7 @@ mod tests {
     fn pixels_that_touch_are_one_region_and_the_faint_ones_another() {
         let image = Image { channels: 1, height: 3, width: 4, maximum: 1.0 };
         let after = [
-            0.5, 0.0, 0.0, 0.9, //
+            0.5, 0.0, 0.0, 0.95, //
             0.0, 0.4, 0.0, 0.0, //
             0.01, 0.0, 0.0, 0.02,
         ];

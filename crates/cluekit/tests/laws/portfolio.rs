@@ -2,7 +2,8 @@
 //! it never costs more than the search alone.
 
 use super::*;
-use cluekit::explanation::Rejection;
+use cluekit::data::Constraints;
+use cluekit::explanation::{Advice, Rejection};
 use cluekit::search::{Juror, Jury, Portfolio, Scan, TrainingRows};
 use std::sync::Arc;
 
@@ -151,14 +152,64 @@ fn a_portfolio_gives_the_same_clues_each_time_and_whichever_inputs_come_along() 
 }
 
 #[test]
-fn images_and_models_without_rows_are_searched_as_before() {
-    let world = World::images();
-    let inputs = world.inputs(3);
-    assert_eq!(explain(&world, &inputs, two(), 2), explain(&world, &inputs, None, 2));
+fn models_without_rows_are_searched_as_before() {
     let world = World::table("");
     let inputs = world.inputs(3);
     let without = |portfolio| world.explain(&search(portfolio, 2), &inputs, 1);
     assert_eq!(without(two()), without(None));
+}
+
+#[test]
+fn clues_of_images_lose_what_need_not_change_and_nothing_else() {
+    let world = World::images();
+    let inputs = world.inputs(8);
+    let (whole, less) = (explain(&world, &inputs, None, 2), explain(&world, &inputs, two(), 2));
+    let mut trimmed = 0;
+    for (whole, less) in whole.iter().zip(&less) {
+        assert_eq!(whole.clues.len(), less.clues.len());
+        for (whole, less) in whole.clues.iter().zip(&less.clues) {
+            assert!(less.cost <= whole.cost && less.accepted == whole.accepted && less.z == whole.z);
+            assert_eq!(less.minimal.is_some(), less.accepted);
+            // Each pixel is that of the whole clue or that of the input.
+            let kept = less.x.iter().zip(whole.x.iter());
+            trimmed += kept.filter(|(less, whole)| less != whole).count();
+        }
+        for clue in &less.clues {
+            let pixels = clue.x.iter().zip(&less.input.x).zip(&whole.clues.iter().find(|w| w.z == clue.z).unwrap().x);
+            assert!(pixels.into_iter().all(|((now, before), whole)| now == whole || now == before));
+        }
+    }
+    assert!(trimmed > 0, "nothing was taken back");
+}
+
+#[test]
+fn advice_of_a_nearest_miss_comes_true() {
+    let policy =
+        "immutable = ['AGE', 'JOB', 'INCOME', 'MEMBER', 'DEBT']\nonly_down = ['GRADE', 'RATE']\nmost_changed = 1";
+    let world = World::table(policy);
+    let inputs = inputs(&world, 12);
+    let found = explain(&world, &inputs, two(), 1);
+    let (mut misses, mut helped) = (0, 0);
+    for (place, explanation) in found.iter().enumerate().filter(|(_, found)| least_cost(found).is_none()) {
+        let Some(Advice::NearestMiss { threshold, reached, loosened, scanned, .. }) = &explanation.advice else {
+            panic!("{:?}", explanation.advice)
+        };
+        misses += 1;
+        assert!((*threshold - THRESHOLD).abs() < 1e-6 && reached >= threshold);
+        assert_eq!(scanned.map(|scanned| scanned.changes), Some(1), "one change may be, and all were looked at");
+        let shown = explanation.clues.iter().map(|clue| clue.uncertainty.total).fold(f32::INFINITY, f32::min);
+        assert!((shown - reached).abs() < 1e-4, "the nearest miss is shown: {shown} against {reached}");
+        for loosening in loosened.iter().flatten() {
+            assert!(loosening.uncertainty < *threshold);
+            let constraints = Constraints::clone(&world.schema.as_ref().unwrap().constraints);
+            let free = constraints.loosened().into_iter().find(|free| free.allowed == loosening.allowed).unwrap();
+            let freed = World::table(&toml::to_string(&free.constraints).unwrap());
+            let again = explain(&freed, &inputs.select(&[place]), two(), 1);
+            assert!(least_cost(&again[0]).is_some(), "{} does not help", loosening.allowed);
+            helped += 1;
+        }
+    }
+    assert!(misses >= 2 && helped >= 2, "{misses} misses, {helped} helped");
 }
 
 /// A juror that is certain of nothing, or of everything.

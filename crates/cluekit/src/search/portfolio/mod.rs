@@ -457,7 +457,9 @@ impl Work<'_> {
                 let amounts = clues.iter().map(|clue| clue.uncertainty.get(self.trial.acceptance.kind));
                 amounts.fold(f32::INFINITY, f32::min)
             };
-            let better = new.iter().any(|clue| clue.accepted) || least(&new) < least(old);
+            // A miss is shown if doubt is all that is wrong with it.
+            let missed = |clue: &Clue| matches!(clue.reason, Some(Rejection::TooUncertain { .. }));
+            let better = new.iter().any(|clue| clue.accepted) || (new.iter().all(missed) && least(&new) < least(old));
             if better { kinds::without_repeats(new) } else { old.clone() }
         };
         Ok(chosen.into_iter().zip(sets).map(set).collect())
