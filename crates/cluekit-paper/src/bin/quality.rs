@@ -2,8 +2,8 @@
 //!
 //! `quality RUN POLICY.toml [COUNT] [JUDGE]` takes the most uncertain test rows of a run, and prints
 //!
-//! 1. a race under a policy (a table of constraints): a grid of two changes, the nearest certain row, the paper's methods,
-//!    and the default of `clue explain`: rows explained, cost H + 0.03 d, changes, and changes that greedy reverting leaves;
+//! 1. a race under a policy (a table of constraints): a grid of two changes, the same over rows that are not odd, the
+//!    nearest certain row, the paper's methods, and the default of `clue explain`: rows explained, cost H + 0.03 d, changes, and changes that greedy reverting leaves;
 //! 2. what judges say of the default's clues: the predictor of the run JUDGE, made from the same data with another seed,
 //!    and boosted trees that are fitted here; with any number of changes, six and three, under the policy's immutable
 //!    features alone; beside it the ceiling, which a search that asks these very judges reaches;
@@ -25,6 +25,7 @@ use cluekit::model::store::run::{RunFolder, RunRecord};
 use cluekit::observer::Silent;
 use cluekit::prediction::predict;
 use cluekit::search::{Decoding, Juror, Jury, Scan, SearchMethod, SearchSettings, Weighted};
+use cluekit::tensor::{tensor, values};
 use cluekit::{Delta, Distance, Error, Explainer, Inputs, Result, Search, Seed, Selection, Uncertainty};
 use cluekit_paper::{OwnTable, typing_errors};
 use std::collections::BTreeSet;
@@ -42,6 +43,8 @@ const ROWS: usize = 200;
 const JUDGED: usize = 50;
 /// Rows with a typing error.
 const BROKEN: usize = 60;
+/// Training rows whose ELBO is measured, to know what is odd.
+const MEASURED: usize = 4096;
 /// Clues of training rows with less than this share of the ELBOs count as odd.
 const ODD: f32 = 0.05;
 
@@ -137,6 +140,8 @@ struct Race {
     explainer: Explainer,
     inputs: Inputs,
     threshold: f32,
+    /// ELBO below which a row counts as odd.
+    odd_below: f32,
 }
 
 /// The default of `clue explain`.
@@ -148,14 +153,21 @@ fn usual(threshold: f32) -> Result<Search> {
 impl Race {
     fn new(explainer: Explainer, count: usize) -> Result<Self> {
         let inputs = explainer.choose(&Selection { top: Some(count), ..Selection::default() }, Uncertainty::Total)?;
-        Ok(Self { threshold: explainer.threshold(Uncertainty::Total)?, explainer, inputs })
+        let train = explainer.samples(Split::Train)?;
+        let some: Vec<usize> = (0..train.len()).step_by(train.len().div_ceil(MEASURED)).collect();
+        let some = train.select(&some);
+        let rows = tensor(some.x.clone(), [some.len(), some.width]);
+        let mut elbos = explainer.models()?.generative.elbo_at_mean(&rows)?.map_or(vec![], values);
+        elbos.sort_by(f32::total_cmp);
+        let odd_below = elbos.get((elbos.len() as f32 * ODD) as usize).copied().unwrap_or(f32::NEG_INFINITY);
+        Ok(Self { threshold: explainer.threshold(Uncertainty::Total)?, explainer, inputs, odd_below })
     }
 
     fn run(&self) -> Result<()> {
         println!("{} rows, certain below {}, cost H + {LAMBDA_X} d", self.inputs.len(), self.threshold);
         println!(
-            "{:<24} {:>9} {:>7} {:>7} {:>8} {:>8} {:>6} {:>8}",
-            "method", "explained", "cost", "shared", "changes", "reverted", "pairs", "s a row"
+            "{:<28} {:>9} {:>7} {:>7} {:>8} {:>8} {:>6} {:>6} {:>8}",
+            "method", "explained", "cost", "shared", "changes", "reverted", "pairs", "odd %", "s a row"
         );
         let anchored = Search { decoding: Decoding::Anchored, ..Search::clue() };
         self.explainer.explain(&usual(self.threshold)?, &self.inputs.select(&[0]), Seed(0), &mut Silent)?;
@@ -164,7 +176,8 @@ impl Race {
             search
         };
         let all = [
-            self.timed("grid of two changes", || self.grid())?,
+            self.timed("grid of two changes", || self.grid(false))?,
+            self.timed("grid of two, usual rows", || self.grid(true))?,
             self.timed("nearest certain row", || self.nearest())?,
             self.timed("clue, only paper", || self.paper(Search::clue()))?,
             self.timed("clue anchored, only paper", || self.paper(anchored.clone()))?,
@@ -173,7 +186,7 @@ impl Race {
             self.timed("clue", || self.searched(&usual(self.threshold)?))?,
         ];
         let shared: Vec<usize> = (0..self.inputs.len())
-            .filter(|&input| [0, 1, 6].iter().all(|&method: &usize| all[method].1[input].is_some()))
+            .filter(|&input| [0, 2, 7].iter().all(|&method: &usize| all[method].1[input].is_some()))
             .collect();
         for (name, found, seconds) in &all {
             self.line(name, found, &shared, *seconds)?;
@@ -191,14 +204,19 @@ impl Race {
         for &at in &explained {
             reverted += self.reverted(at, &of(at).x)? as f64;
         }
+        let mut odd = 0;
+        for &at in &explained {
+            odd += usize::from(self.is_odd(&of(at).x)?);
+        }
         println!(
-            "{name:<24} {:>9} {:>7.3} {:>7.3} {:>8.2} {:>8.2} {:>6} {:>8.4}",
+            "{name:<28} {:>9} {:>7.3} {:>7.3} {:>8.2} {:>8.2} {:>6} {:>6.0} {:>8.4}",
             explained.len(),
             mean(&explained, &cost),
             mean(shared, &cost),
             mean(&explained, &changes),
             reverted / explained.len().max(1) as f64,
             unseen,
+            100.0 * odd as f64 / explained.len().max(1) as f64,
             seconds / found.len() as f64
         );
         Ok(())
@@ -226,7 +244,7 @@ impl Race {
 
     /// What judges that had no part in the search say of the default's clues, and what a search that asks them reaches.
     fn judged_by(self, chain: Option<&Explainer>) -> Result<()> {
-        let Self { explainer, inputs, threshold } = self;
+        let Self { explainer, inputs, threshold, .. } = self;
         let train = explainer.samples(Split::Train)?;
         let plan = BoostedPlan { members: 1, depth: 6, rows: 0.9, columns: 1.0, rounds: 150, ..BoostedPlan::default() };
         let trees = Boosted::fit(&plan, &train, explainer.task(), Seed(77), &|| Ok(()))?;
@@ -370,8 +388,16 @@ impl Race {
         }
     }
 
-    /// Every change of at most two features to values of the training rows, of numbers at evenly spaced ranks.
-    fn grid(&self) -> Result<Vec<Option<Found>>> {
+    /// Whether a row is odder than all but a twentieth of the training rows, by its ELBO at the encoder's mean.
+    fn is_odd(&self, x: &[f32]) -> Result<bool> {
+        let models = self.explainer.models()?;
+        let elbo = models.generative.elbo_at_mean(&tensor(x.to_vec(), [1, x.len()]))?;
+        Ok(elbo.is_some_and(|elbo| values(elbo)[0] < self.odd_below))
+    }
+
+    /// Every change of at most two features to values of the training rows, of numbers at evenly spaced ranks; of those rows
+    /// that are certain the cheapest, or the cheapest that is `usual`: not odd, and without an unseen pair.
+    fn grid(&self, usual: bool) -> Result<Vec<Option<Found>>> {
         let (schema, train) = (self.schema(), self.explainer.samples(Split::Train)?);
         let columns = schema.columns();
         let mut values: Vec<Vec<Vec<f32>>> = Vec::new();
@@ -408,12 +434,17 @@ impl Race {
             }
             let allowed =
                 |row: &Vec<f32>| schema.constraints.broken(schema, &before, &schema.decode_row(row)).is_empty();
-            let mut best: Option<Found> = None;
+            let mut certain: Vec<(f32, &Vec<f32>)> = Vec::new();
             for block in rows.chunks(8192) {
-                for ((h, cost), row) in self.judged(input, block)?.into_iter().zip(block) {
-                    if h < self.threshold && best.as_ref().is_none_or(|best| cost < best.cost) && allowed(row) {
-                        best = Some(Found { x: row.clone(), cost });
-                    }
+                let judged = self.judged(input, block)?.into_iter().zip(block);
+                certain.extend(judged.filter(|((h, _), _)| *h < self.threshold).map(|((_, cost), row)| (cost, row)));
+            }
+            certain.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let mut best: Option<Found> = None;
+            for (cost, row) in certain {
+                if allowed(row) && (!usual || (!self.is_odd(row)? && !self.has_unseen_pair(input, row)?)) {
+                    best = Some(Found { x: row.clone(), cost });
+                    break;
                 }
             }
             found.push(best);

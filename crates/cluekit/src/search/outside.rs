@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Training rows to look for neighbours in, at the most, evenly spread over all.
 const MOST_ROWS: usize = 4096;
 /// Training rows whose oddness is measured, at the most.
-const MEASURED: usize = 128;
+const MEASURED: usize = 256;
 /// Neighbours: one in so many rows, within these limits.
 const ONE_IN: usize = 60;
 const NEIGHBOURS: (usize, usize) = (20, 100);
@@ -29,7 +29,7 @@ const OTHER: f32 = 0.5;
 /// Added to the neighbours' deviation: a number that all of them share may still differ a little.
 const SLACK: f32 = 0.2;
 /// Share of the training rows that are as odd as rows usually are.
-const USUAL: f32 = 0.95;
+const USUAL: f32 = 0.93;
 /// Numbers of an input that are named at the most.
 const MOST_NAMED: usize = 3;
 /// Places among the neighbours' values, in order: the middle ones, and those to try.
