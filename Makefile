@@ -8,7 +8,7 @@ DENY := $(shell $(CARGO) deny --version >/dev/null 2>&1 && echo yes)
 BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
 EXAMPLES := $(basename $(notdir $(wildcard crates/*/examples/*.rs)))
 
-.PHONY: help check fmt fmt-check lint test examples doc licences quality demo
+.PHONY: help check fmt fmt-check lint test examples doc licences quality quality-own demo
 .NOTPARALLEL:
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo 'make doc        build the documentation, warnings are errors'
 	@echo 'make licences   licences, vulnerabilities and sources of all dependencies (licences are also one of the tests)'
 	@echo 'make quality    RUN=… POLICY=… [COUNT=200] [JUDGE=RUN2] clues of a table beside simple things, and before judges'
+	@echo 'make quality-own FOLDER=… [COUNT=200] the same for three tables that are made on the spot'
 	@echo 'make demo       clue demo, optimised'
 
 check: fmt-check lint test examples doc
@@ -69,6 +70,10 @@ endif
 quality:
 	$(CARGO) build --release --workspace --bins
 	$(or $(CARGO_TARGET_DIR),target)/release/quality $(RUN) $(POLICY) $(or $(COUNT),200) $(JUDGE)
+
+quality-own:
+	$(CARGO) build --release --workspace --bins
+	$(or $(CARGO_TARGET_DIR),target)/release/quality own $(FOLDER) $(or $(COUNT),200)
 
 demo:
 	$(CARGO) run --release -- demo
