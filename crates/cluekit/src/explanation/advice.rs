@@ -42,7 +42,7 @@ pub enum Advice {
     NearestMiss {
         /// Uncertainty below which a clue is accepted.
         threshold: f32,
-        /// Least uncertainty of the rows that were found.
+        /// Least uncertainty of the rows that were found; below the threshold if they were refused for other reasons.
         reached: f32,
         /// What was looked at exhaustively; none where a scan would have been too long.
         scanned: Option<Scanned>,
@@ -133,6 +133,10 @@ impl Advice {
                 }
             }
             Self::NoneFound { searched, .. } => format!("{searched}; none was found beyond either: {any}"),
+            Self::NearestMiss { threshold, reached, .. } if reached < threshold => {
+                let surest = figures(f64::from(*reached));
+                format!("rows below {threshold} were found, down to {surest}, and refused for other reasons: {any}")
+            }
             Self::NearestMiss { threshold, reached, scanned, loosened, .. } => {
                 let near = match reached.is_finite() {
                     true => format!("the nearest row that was found has {}", figures(f64::from(*reached))),
@@ -224,6 +228,12 @@ mod tests {
              (0.3), or if `AGE` may change (0.25): try most_changed = 4, or try threshold = 0.42"
         );
         assert_eq!(serde_json::from_value::<Advice>(serde_json::to_value(&miss).unwrap()).unwrap(), miss);
+        let remedies = vec![Remedy::lower("plausible")];
+        let odd = Advice::NearestMiss { threshold: 0.32, reached: 0.2, scanned: None, loosened: None, remedies };
+        assert_eq!(
+            odd.to_string(),
+            "rows below 0.32 were found, down to 0.2, and refused for other reasons: lower `plausible`"
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::*;
 use cluekit::data::Constraints;
+use cluekit::error::Remedy;
 use cluekit::explanation::{Advice, Rejection};
 use cluekit::search::{Juror, Jury, Portfolio, Scan, TrainingRows};
 use std::sync::Arc;
@@ -301,4 +302,12 @@ fn odd_clues_are_refused_where_plausible_ones_are_asked_for() {
     }
     let explained = |all: &[Explanation]| all.iter().filter(|e| e.accepted().next().is_some()).count();
     assert!(explained(&explain(0.0)) >= explained(&usual), "nothing is refused where any clue will do");
+    // Hardly anything is plausible enough, and what is certain is refused for it: the advice knows.
+    let refused = explain(0.2);
+    let advice: Vec<&Advice> = refused.iter().filter_map(|explanation| explanation.advice.as_ref()).collect();
+    assert!(!advice.is_empty());
+    for advice in advice {
+        let Advice::NearestMiss { threshold, reached, remedies, .. } = advice else { panic!("{advice:?}") };
+        assert!(reached < threshold && remedies[0] == Remedy::lower("plausible"), "{advice:?}");
+    }
 }

@@ -5,10 +5,11 @@
 
 use super::donors::Donors;
 use super::tried::{Goal, Memory, Tried};
-use super::{MOST_PAIRS, Portfolio, Scan, TrainingRows, Work, freed, scan, trial_of};
+use super::{INPUTS, MOST_PAIRS, Portfolio, Scan, TrainingRows, Work, freed, scan, trial_of};
 use crate::data::{Loosened, Schema};
 use crate::error::{Remedy, Result};
 use crate::explanation::{Advice, Loosening, Scanned};
+use crate::parallel::over_shards;
 use crate::search::Search;
 use crate::search::descent::Descent;
 use crate::search::origin::Origin;
@@ -30,10 +31,11 @@ pub(in crate::search) fn nearest_misses(
     let schema = descent.models.schema.expect("a table has a schema");
     let chosen: Vec<Origin> = inputs.iter().map(|&input| freed(&descent.origins[input])).collect();
     let here = World { search, portfolio, descent, rows, schema };
-    let mut misses: Vec<Miss> = here.nearest(&chosen)?;
+    let blocks = over_shards(chosen.len(), INPUTS, |range| here.nearest(&chosen[range]));
+    let mut misses = blocks.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect::<Vec<Miss>>();
     for loosened in schema.constraints.loosened() {
         let open: Vec<usize> =
-            (0..chosen.len().min(MOST_TRIED)).filter(|&at| misses[at].may_gain_by(&loosened)).collect();
+            (0..chosen.len().min(MOST_TRIED)).filter(|&at| misses[at].may_gain_by(&loosened, search)).collect();
         let schema = Schema { constraints: loosened.constraints.clone(), ..schema.clone() };
         let origin = |&at: &usize| {
             let bounds = schema.constraints.bounds(&schema, &chosen[at].x).ok()?;
@@ -53,7 +55,10 @@ pub(in crate::search) fn nearest_misses(
     Ok(misses
         .into_iter()
         .enumerate()
-        .map(|(at, miss)| miss.advice(threshold, constrained && at < MOST_TRIED))
+        .map(|(at, miss)| match miss.reached < threshold {
+            true => miss.refused(threshold, portfolio),
+            false => miss.advice(threshold, constrained && at < MOST_TRIED),
+        })
         .collect())
 }
 
@@ -67,9 +72,20 @@ struct Miss {
 }
 
 impl Miss {
-    /// Whether a loosened constraint is worth a try: more changes are not where fewer have helped.
-    fn may_gain_by(&self, loosened: &Loosened) -> bool {
-        loosened.most_changed.is_none() || self.helpful.iter().all(|(most_changed, _)| most_changed.is_none())
+    /// Whether a loosened constraint is worth a try: more changes are not where fewer have helped, and none is where the
+    /// model is certain already.
+    fn may_gain_by(&self, loosened: &Loosened, search: &Search) -> bool {
+        let more = loosened.most_changed.is_some();
+        let enough = more && self.helpful.iter().any(|(most_changed, _)| most_changed.is_some());
+        self.reached >= search.threshold && !enough
+    }
+
+    /// Advice where rows are certain, and were refused for something else.
+    fn refused(self, threshold: f32, portfolio: &Portfolio) -> Advice {
+        let asked = [("plausible", portfolio.plausible), ("agree", portfolio.agree)].into_iter();
+        let lower = asked.filter(|(_, share)| *share > 0.0).map(|(setting, _)| Remedy::lower(setting));
+        let remedies = lower.chain([Remedy::raise("count")]).collect();
+        Advice::NearestMiss { threshold, reached: self.reached, scanned: None, loosened: None, remedies }
     }
 
     fn advice(self, threshold: f32, loosened_all: bool) -> Advice {
