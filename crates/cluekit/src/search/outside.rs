@@ -29,7 +29,7 @@ const OTHER: f32 = 0.5;
 /// Added to the neighbours' deviation: a number that all of them share may still differ a little.
 const SLACK: f32 = 0.2;
 /// Share of the training rows that are as odd as rows usually are.
-const USUAL: f32 = 0.93;
+const USUAL: f32 = 0.95;
 /// Numbers of an input that are named at the most.
 const MOST_NAMED: usize = 3;
 /// Places among the neighbours' values, in order: the middle ones, and those to try.
