@@ -15,6 +15,39 @@ pub mod model {
     pub use crate::model::vae::{VaeNetwork, VaeShape};
 }
 
+/// Models of two columns that can be checked by hand.
+pub mod toy {
+    use crate::error::Result;
+    use crate::model::{Generative, Predictive, Predictor};
+    use crate::tensor::{Tensor, log_softmax};
+
+    /// The second class where x1 + x2 is large: p = σ(x1 + x2).
+    pub struct Logistic;
+
+    impl Predictor for Logistic {
+        fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
+            let sum = x.clone().sum_dim(1);
+            let logits = Tensor::cat(vec![sum.clone() * -0.5, sum * 0.5], 1);
+            Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
+        }
+    }
+
+    /// The latent space is the input space.
+    pub struct Same;
+
+    impl Generative for Same {
+        fn latent_dim(&self) -> usize {
+            2
+        }
+        fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
+            Ok(x.clone())
+        }
+        fn decode(&self, z: &Tensor<2>) -> Result<Tensor<2>> {
+            Ok(z.clone())
+        }
+    }
+}
+
 use std::ffi::OsString;
 use std::io::Write;
 use std::panic::Location;

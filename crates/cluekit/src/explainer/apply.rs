@@ -186,36 +186,9 @@ mod tests {
     use crate::amortise::Scheme;
     use crate::data::{DataDir, Request, load};
     use crate::explainer::{CostSettings, Selection};
-    use crate::model::{Generative, Predictive, Predictor};
     use crate::observer::Silent;
-    use crate::tensor::{Tensor, log_softmax};
+    use crate::testing::toy::{Logistic, Same};
     use std::sync::Arc;
-
-    /// The second class where x1 + x2 is large.
-    struct Logistic;
-
-    impl Predictor for Logistic {
-        fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
-            let sum = x.clone().sum_dim(1);
-            let logits = Tensor::cat(vec![sum.clone() * -0.5, sum * 0.5], 1);
-            Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
-        }
-    }
-
-    /// The latent space is the input space.
-    struct Same;
-
-    impl Generative for Same {
-        fn latent_dim(&self) -> usize {
-            2
-        }
-        fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
-            Ok(x.clone())
-        }
-        fn decode(&self, z: &Tensor<2>) -> Result<Tensor<2>> {
-            Ok(z.clone())
-        }
-    }
 
     #[test]
     fn the_best_of_models_in_memory_is_the_cheapest_answer_of_all_baselines() {

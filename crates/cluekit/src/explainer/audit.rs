@@ -1,5 +1,6 @@
 //! The audit of an opened model: counts, cards and findings for a person who has to judge it.
 
+use super::explain::wider;
 use super::{CostSettings, Explainer, GlobalExplanation, GroupSettings, Split};
 use crate::amortise::{
     Encoded, LearnFrom, Limit, Mapper, MapperKind, MapperPlan, Mappers, Members, Pair, Scheme, Thresholds,
@@ -13,7 +14,7 @@ use crate::explanation::Explanation;
 use crate::measure::Reach;
 use crate::observer::Observer;
 use crate::prediction::{Prediction, ranked};
-use crate::search::{Decoding, Delta, DiversityTerm, Inputs, LatentBall, Portfolio, Scan, Search, Weighted};
+use crate::search::{Decoding, Delta, DiversityTerm, Inputs, LatentBall, Portfolio, Search, Weighted};
 use crate::seed::Seed;
 use crate::uncertainty::Uncertainty;
 use serde::{Deserialize, Serialize};
@@ -28,9 +29,8 @@ const QUICK_COUNT: usize = 4;
 const DIVERSITY: f32 = 1.0;
 /// Where searches without a ball start: within one deviation of the prior.
 const NEARBY: f32 = 1.0;
-/// How often an automatic ball is doubled for inputs without a clue in it, and how many times the steps they get.
+/// How often an automatic ball is doubled for inputs without a clue in it.
 const DOUBLINGS: u32 = 8;
-const LONGER: usize = 4;
 /// Rows on the map of the latent space, besides those that are explained.
 const MAPPED: usize = 2000;
 /// λ_θ where there is no time to choose it.
@@ -319,7 +319,7 @@ impl Explainer {
             let search = Search { traced: true, advised: last, ..search };
             let name = if times == 1 { "∇-CLUE".into() } else { format!("∇-CLUE, {times} times as far") };
             let inputs = Inputs::of(&looked.samples, &left, &self.task)?;
-            let explanations = self.explain(&search, &inputs, seed, observer)?;
+            let explanations = self.sweep(&search, &[search.delta], &inputs, seed, observer)?;
             observer.finished(&name, &Explanation::tally(&explanations));
             let is_done = |explanation: &Explanation| last || explanation.accepted().next().is_some();
             let (done, others): (Vec<_>, Vec<_>) =
@@ -458,15 +458,6 @@ impl Explainer {
             Setting::flattened(&mappers.fitted_under).map_err(|problem| Error::data(problem.to_string()))?;
         Ok(explained)
     }
-}
-
-/// The search for inputs without a clue in their automatic ball: farther, and longer. What changes from the input alone
-/// could do has been tried by then.
-fn wider(search: &Search, times: u32) -> Search {
-    let mut wider = Search { delta: Delta::Wider(times), ..search.clone() };
-    wider.portfolio = wider.portfolio.map(|portfolio| Portfolio { scan: Scan::Off, ..portfolio });
-    wider.convergence.max_steps = wider.convergence.max_steps.saturating_mul(LONGER);
-    wider
 }
 
 /// A sentence on groups that nothing can be learned for.

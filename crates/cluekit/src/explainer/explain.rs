@@ -1,11 +1,17 @@
 //! From inputs to explanations by a search.
 
+use super::rows::Source;
 use super::{Explainer, ExplanationSet};
 use crate::error::Result;
 use crate::explanation::Explanation;
 use crate::observer::Observer;
-use crate::search::{Delta, Inputs, LatentBall, Search, SearchMethod};
+use crate::search::{Delta, InitScheme, Inputs, LatentBall, Portfolio, Scan, Search, SearchMethod, Starts};
 use crate::seed::Seed;
+
+/// How many times as far as the automatic ball inputs without a clue are searched, one after another.
+const TIMES: [u32; 3] = [2, 8, 32];
+/// How many times as many steps a search in a wider ball takes.
+const LONGER: usize = 4;
 
 impl Explainer {
     /// Explains inputs by a search, with all that it may know of the training rows.
@@ -47,7 +53,37 @@ impl Explainer {
         seed: Seed,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Explanation>> {
-        self.sweep(search, &[search.delta], inputs, seed, observer)
+        let mut found = self.sweep(search, &[search.delta], inputs, seed, observer)?;
+        let kept_to = matches!(search.delta, Delta::Fixed(ball) if ball.bound().is_some());
+        if search.portfolio.is_some() && !kept_to && !matches!(self.source, Source::Nothing) {
+            self.go_farther(search, inputs, seed, observer, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Searches again for inputs without a clue: in balls that grow until they hold one, from the paths to certain training
+    /// rows.
+    fn go_farther(
+        &self,
+        search: &Search,
+        inputs: &Inputs,
+        seed: Seed,
+        observer: &mut dyn Observer,
+        found: &mut [Explanation],
+    ) -> Result<()> {
+        for times in TIMES {
+            let left: Vec<usize> = (0..found.len()).filter(|&at| found[at].accepted().next().is_none()).collect();
+            if left.is_empty() {
+                break;
+            }
+            let starts = Starts { schemes: vec![InitScheme::NearestPath], radius: None, ..search.starts.clone() };
+            let farther = Search { starts, advised: false, ..wider(search, times) };
+            let again = self.sweep(&farther, &[farther.delta], &inputs.select(&left), seed, observer)?;
+            let held = |explanation: &Explanation| explanation.accepted().next().is_some();
+            let new = left.into_iter().zip(again).filter(|(_, explanation)| held(explanation));
+            new.for_each(|(at, explanation)| found[at] = explanation);
+        }
+        Ok(())
     }
 
     /// Explains inputs with each δ in turn; the clues of all of them make one explanation of an input.
@@ -76,9 +112,49 @@ impl Explainer {
     ) -> Result<ExplanationSet> {
         let ball = |&radius: &f32| LatentBall::new(radius).map(Delta::Fixed);
         let sweep = radii.iter().map(ball).collect::<Result<Vec<_>>>()?;
-        let deltas = if sweep.is_empty() { vec![search.delta] } else { sweep };
-        let explanations = self.sweep(search, &deltas, inputs, seed, observer)?;
+        let explanations = match sweep.is_empty() {
+            true => self.explain(search, inputs, seed, observer)?,
+            false => self.sweep(search, &sweep, inputs, seed, observer)?,
+        };
         observer.finished("searched", &Explanation::tally(&explanations));
         Ok(ExplanationSet::new(self, method.name(), search, seed, radii, explanations))
+    }
+}
+
+/// The search for inputs without a clue in their automatic ball: farther, and longer. What changes from the input alone
+/// could do has been tried by then.
+pub(super) fn wider(search: &Search, times: u32) -> Search {
+    let mut wider = Search { delta: Delta::Wider(times), ..search.clone() };
+    wider.portfolio = wider.portfolio.map(|portfolio| Portfolio { scan: Scan::Off, ..portfolio });
+    wider.convergence.max_steps = wider.convergence.max_steps.saturating_mul(LONGER);
+    wider
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{DataDir, Request, load};
+    use crate::observer::Silent;
+    use crate::testing::toy::{Logistic, Same};
+    use std::sync::Arc;
+
+    #[test]
+    fn an_input_where_the_uncertainty_is_flat_is_explained_from_paths_to_certain_rows() {
+        let moons = load(&Request::new("moons"), None, &DataDir::locate(None)).unwrap();
+        let mut explainer = Explainer::new(Arc::new(Logistic), Arc::new(Same)).with_rows(moons);
+        // Without a schema there is no table: nothing but descents is left.
+        explainer.schema = None;
+        // Where x1 + x2 = 0 the uncertainty is greatest, and its gradient is 0.
+        let inputs = Inputs::new(vec![0.5, -0.5], 2).unwrap();
+        let explain = |search: Search| explainer.explain(&search, &inputs, Seed(0), &mut Silent).unwrap().remove(0);
+        let paper = Search { threshold: 0.55, plausibility: false, ..Search::clue() };
+        let stuck = explain(paper.clone());
+        assert!(!stuck.clues[0].accepted && stuck.clues[0].x == [0.5, -0.5], "{:?}", stuck.clues);
+        let found = explain(Search { portfolio: Some(Portfolio::default()), ..paper.clone() });
+        assert!(found.clues[0].accepted && found.advice.is_none(), "{:?}", found.clues);
+        // A ball that was given is kept to.
+        let small = Delta::Fixed(LatentBall::new(0.01).unwrap());
+        let kept = explain(Search { portfolio: Some(Portfolio::default()), delta: small, ..paper });
+        assert!(!kept.clues[0].accepted && kept.clues[0].distance.latent <= 0.0101, "{:?}", kept.clues);
     }
 }

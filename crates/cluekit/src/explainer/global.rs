@@ -230,38 +230,9 @@ mod tests {
     use crate::amortise::{LearnFrom, MapperKind, MapperPlan, Scheme};
     use crate::data::{Constraints, DataDir, Request, load};
     use crate::explainer::{CostSettings, GroupSettings};
-    use crate::model::{Generative, Predictive, Predictor};
     use crate::observer::Silent;
-    use crate::tensor::{Tensor, log_softmax};
+    use crate::testing::toy::{Logistic, Same};
     use std::sync::Arc;
-
-    /// The first class where x1 + x2 is small.
-    struct Logistic;
-
-    impl Predictor for Logistic {
-        fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
-            let sum = x.clone().sum_dim(1);
-            let logits = Tensor::cat(vec![sum.clone() * -0.5, sum * 0.5], 1);
-            Ok(Predictive::Classes { log_probabilities: log_softmax(logits, 1).unsqueeze() })
-        }
-    }
-
-    /// The latent space is the input space.
-    struct Same;
-
-    impl Generative for Same {
-        fn latent_dim(&self) -> usize {
-            2
-        }
-
-        fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
-            Ok(x.clone())
-        }
-
-        fn decode(&self, z: &Tensor<2>) -> Result<Tensor<2>> {
-            Ok(z.clone())
-        }
-    }
 
     /// What the difference of means does to the group of each class under these constraints.
     fn shown(constraints: &str) -> Vec<GlobalExplanation> {

@@ -113,7 +113,7 @@ pub struct SearchArgs {
     /// For tables: refuse clues that are odder than this share of the training rows, such as 95% [default: prefer others].
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     plausible: Option<f32>,
-    /// For tables: ask the model and the jury to be this much surer than the threshold [default: 0.68 of it].
+    /// For tables: ask the model and the jury to be this much surer than the threshold [default: 0.72 of it].
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     margin: Option<f32>,
     /// Accept a clue only if this share of the judges is certain too [default: 0].

@@ -106,7 +106,7 @@ pub struct Portfolio {
 
 impl Default for Portfolio {
     fn default() -> Self {
-        Self { donors: 40, scan: Scan::default(), minimal: true, plausible: 0.0, margin: 0.68, agree: 0.0 }
+        Self { donors: 40, scan: Scan::default(), minimal: true, plausible: 0.0, margin: 0.72, agree: 0.0 }
     }
 }
 

@@ -64,6 +64,8 @@ pub enum Goal {
     Believed(f32),
 }
 
+/// Share of the jury's uncertainty in the cost of a believed row; the rest is the model's own.
+const JURY: f32 = 0.25;
 /// What a threshold's worth of doubt, an odd row, a change, and one too many weigh against cost; and what missing a goal
 /// does.
 const DOUBT: f32 = 3.0;
@@ -94,7 +96,7 @@ impl Tried {
     /// Cost of the row, with what it lacks; a believed row costs what the jury's uncertainty does as well.
     pub fn score(&self, goal: Goal) -> f32 {
         let cost = match (goal, self.jury) {
-            (Goal::Believed(_), Some(jury)) => self.cost + 0.5 * (jury - self.uncertainty),
+            (Goal::Believed(_), Some(jury)) => self.cost + JURY * (jury - self.uncertainty),
             _ => self.cost,
         };
         let odd = if goal == Goal::Certain { 0.0 } else { ODD * self.odd };
