@@ -3,9 +3,10 @@
 //! `quality RUN POLICY.toml [COUNT] [JUDGE]` takes the most uncertain test rows of a run, and prints
 //!
 //! 1. a race under a policy (a table of constraints): a grid of two changes, the same over rows that are not odd, the
-//!    nearest certain row, the paper's methods, and the default of `clue explain`: rows explained, cost H + 0.03 d, changes, and changes that greedy reverting leaves;
-//! 2. what judges say of the default's clues: the predictor of the run JUDGE, made from the same data with another seed,
-//!    and boosted trees that are fitted here; with any number of changes, six and three, under the policy's immutable
+//!    nearest certain row, the paper's methods, and the default of `clue explain`: rows explained, cost H + 0.03 d, changes,
+//!    changes that greedy reverting leaves, and the share that judges believe;
+//! 2. what judges say of the default's clues (the predictor of the run JUDGE, made from the same data with another seed,
+//!    and boosted trees that are fitted here), with any number of changes, six and three, under the policy's immutable
 //!    features alone; beside it the ceiling, which a search that asks these very judges reaches;
 //! 3. what becomes of typing errors: rows with one number ten or twenty times what it was.
 //!
@@ -18,6 +19,7 @@
 use cluekit::data::{Constraints, DataDir, Request, Samples, Schema, Targets, load};
 use cluekit::explainer::{ApplySettings, CostSettings, GroupSettings, Split};
 use cluekit::explanation::{Clue, Explanation};
+use cluekit::model::Predictor;
 use cluekit::model::boosted::{Boosted, BoostedPlan};
 use cluekit::model::pipeline::train_run;
 use cluekit::model::plan::Plan;
@@ -83,10 +85,11 @@ fn all(
     chain: Option<&Explainer>,
 ) -> Result<()> {
     let immutable = Constraints { immutable: policy.immutable.clone(), ..Constraints::default() };
-    Race::new(open()?.with_constraints(policy)?, count)?.run()?;
+    let judges = judges(&open()?, chain)?;
+    Race::new(open()?.with_constraints(policy)?, count, &judges)?.run()?;
     for most_changed in [None, Some(6), Some(3)] {
         let constraints = Constraints { most_changed, ..immutable.clone() };
-        Race::new(open()?.with_constraints(constraints)?, JUDGED)?.judged_by(chain)?;
+        Race::new(open()?.with_constraints(constraints)?, JUDGED, &judges)?.judged()?;
     }
     broken(&open()?, BROKEN)
 }
@@ -130,14 +133,28 @@ fn broken(explainer: &Explainer, count: usize) -> Result<()> {
     Ok(())
 }
 
+/// Predictors that have no part in the search: boosted trees that are fitted here, and the predictor of another run.
+fn judges(explainer: &Explainer, chain: Option<&Explainer>) -> Result<Vec<Juror>> {
+    let plan = BoostedPlan { members: 1, depth: 6, rows: 0.9, columns: 1.0, rounds: 150, ..BoostedPlan::default() };
+    let train = explainer.samples(Split::Train)?;
+    let trees = Boosted::fit(&plan, &train, explainer.task(), Seed(77), &|| Ok(()))?;
+    let mut judges = vec![Juror::new("boosted trees", Arc::new(trees))];
+    if let Some(chain) = chain {
+        let (own, rows) = (chain.known_schema()?.clone(), explainer.known_schema()?);
+        judges.push(Juror::of_schema("second chain", chain.shared_predictor(), own, rows)?);
+    }
+    Ok(judges)
+}
+
 /// What a method found for one input.
 struct Found {
     x: Vec<f32>,
     cost: f32,
 }
 
-struct Race {
+struct Race<'a> {
     explainer: Explainer,
+    judges: &'a [Juror],
     inputs: Inputs,
     threshold: f32,
     /// ELBO below which a row counts as odd.
@@ -150,8 +167,8 @@ fn usual(threshold: f32) -> Result<Search> {
     Ok(Search { threshold, advised: false, ..search })
 }
 
-impl Race {
-    fn new(explainer: Explainer, count: usize) -> Result<Self> {
+impl<'a> Race<'a> {
+    fn new(explainer: Explainer, count: usize, judges: &'a [Juror]) -> Result<Self> {
         let inputs = explainer.choose(&Selection { top: Some(count), ..Selection::default() }, Uncertainty::Total)?;
         let train = explainer.samples(Split::Train)?;
         let some: Vec<usize> = (0..train.len()).step_by(train.len().div_ceil(MEASURED)).collect();
@@ -160,14 +177,14 @@ impl Race {
         let mut elbos = explainer.models()?.generative.elbo_at_mean(&rows)?.map_or(vec![], values);
         elbos.sort_by(f32::total_cmp);
         let odd_below = elbos.get((elbos.len() as f32 * ODD) as usize).copied().unwrap_or(f32::NEG_INFINITY);
-        Ok(Self { threshold: explainer.threshold(Uncertainty::Total)?, explainer, inputs, odd_below })
+        Ok(Self { threshold: explainer.threshold(Uncertainty::Total)?, explainer, judges, inputs, odd_below })
     }
 
     fn run(&self) -> Result<()> {
         println!("{} rows, certain below {}, cost H + {LAMBDA_X} d", self.inputs.len(), self.threshold);
         println!(
-            "{:<28} {:>9} {:>7} {:>7} {:>8} {:>8} {:>6} {:>6} {:>8}",
-            "method", "explained", "cost", "shared", "changes", "reverted", "pairs", "odd %", "s a row"
+            "{:<28} {:>9} {:>7} {:>7} {:>8} {:>8} {:>6} {:>6} {:>8} {:>8}",
+            "method", "explained", "cost", "shared", "changes", "reverted", "pairs", "odd %", "agree %", "s a row"
         );
         let anchored = Search { decoding: Decoding::Anchored, ..Search::clue() };
         self.explainer.explain(&usual(self.threshold)?, &self.inputs.select(&[0]), Seed(0), &mut Silent)?;
@@ -208,8 +225,10 @@ impl Race {
         for &at in &explained {
             odd += usize::from(self.is_odd(&of(at).x)?);
         }
+        let rows: Vec<&[f32]> = explained.iter().map(|&at| of(at).x.as_slice()).collect();
+        let agree = self.agree(&rows)?;
         println!(
-            "{name:<28} {:>9} {:>7.3} {:>7.3} {:>8.2} {:>8.2} {:>6} {:>6.0} {:>8.4}",
+            "{name:<28} {:>9} {:>7.3} {:>7.3} {:>8.2} {:>8.2} {:>6} {:>6.0} {:>8.0} {:>8.4}",
             explained.len(),
             mean(&explained, &cost),
             mean(shared, &cost),
@@ -217,6 +236,7 @@ impl Race {
             reverted / explained.len().max(1) as f64,
             unseen,
             100.0 * odd as f64 / explained.len().max(1) as f64,
+            100.0 * agree as f64 / explained.len().max(1) as f64,
             seconds / found.len() as f64
         );
         Ok(())
@@ -243,16 +263,9 @@ impl Race {
     }
 
     /// What judges that had no part in the search say of the default's clues, and what a search that asks them reaches.
-    fn judged_by(self, chain: Option<&Explainer>) -> Result<()> {
-        let Self { explainer, inputs, threshold, .. } = self;
-        let train = explainer.samples(Split::Train)?;
-        let plan = BoostedPlan { members: 1, depth: 6, rows: 0.9, columns: 1.0, rounds: 150, ..BoostedPlan::default() };
-        let trees = Boosted::fit(&plan, &train, explainer.task(), Seed(77), &|| Ok(()))?;
-        let mut judges = vec![Juror::new("boosted trees", Arc::new(trees))];
-        if let Some(chain) = chain {
-            let (own, rows) = (chain.known_schema()?.clone(), explainer.known_schema()?);
-            judges.push(Juror::of_schema("second chain", chain.shared_predictor(), own, rows)?);
-        }
+    fn judged(self) -> Result<()> {
+        let Self { explainer, judges, inputs, threshold, .. } = self;
+        let judges = judges.to_vec();
         let own = explainer.jury()?;
         let search = usual(threshold)?;
         let unseen = Jury { judges: judges.clone(), ..own.as_deref().cloned().unwrap_or_default() };
@@ -350,17 +363,33 @@ impl Race {
         Ok(found.into_iter().map(cheapest).collect())
     }
 
-    /// Asks the model about rows as counterfactuals of an input: H, and H + λ_x d.
-    fn judged(&self, input: usize, rows: &[Vec<f32>]) -> Result<Vec<(f32, f32)>> {
+    /// Total uncertainty of a predictor about each row.
+    fn uncertainty<R: AsRef<[f32]>>(&self, predictor: &dyn Predictor, rows: &[R]) -> Result<Vec<f32>> {
         if rows.is_empty() {
             return Ok(vec![]);
         }
+        let x: Vec<f32> = rows.iter().flat_map(|row| row.as_ref()).copied().collect();
+        let samples = Samples { x, width: self.inputs.width(), y: Targets::Unknown(rows.len()) };
+        let says = predict(predictor, &samples, self.explainer.task())?;
+        Ok(says.into_iter().map(|prediction| prediction.uncertainty.total).collect())
+    }
+
+    /// How many of the rows all judges are certain about.
+    fn agree(&self, rows: &[&[f32]]) -> Result<usize> {
+        let mut believed = vec![true; rows.len()];
+        for judge in self.judges {
+            let says = self.uncertainty(judge.predictor.as_ref(), rows)?;
+            believed.iter_mut().zip(says).for_each(|(believed, h)| *believed &= h < self.threshold);
+        }
+        Ok(believed.into_iter().filter(|&believed| believed).count())
+    }
+
+    /// Asks the model about rows as counterfactuals of an input: H, and H + λ_x d.
+    fn asked(&self, input: usize, rows: &[Vec<f32>]) -> Result<Vec<(f32, f32)>> {
         let x = self.x(input);
-        let samples = Samples { x: rows.concat(), width: x.len(), y: Targets::Unknown(rows.len()) };
-        let says = predict(self.explainer.predictor(), &samples, self.explainer.task())?;
+        let says = self.uncertainty(self.explainer.predictor(), rows)?;
         let distance = |row: &Vec<f32>| row.iter().zip(x).map(|(a, b)| (a - b).abs()).sum::<f32>();
-        let judge =
-            says.iter().zip(rows).map(|(p, row)| (p.uncertainty.total, p.uncertainty.total + LAMBDA_X * distance(row)));
+        let judge = says.into_iter().zip(rows).map(|(h, row)| (h, h + LAMBDA_X * distance(row)));
         Ok(judge.collect())
     }
 
@@ -375,8 +404,8 @@ impl Race {
                 row
             };
             let rows: Vec<Vec<f32>> = self.changed(input, &now).iter().map(back).collect();
-            let judged = self.judged(input, &rows)?;
-            let best = judged
+            let asked = self.asked(input, &rows)?;
+            let best = asked
                 .iter()
                 .zip(&rows)
                 .filter(|((h, _), _)| *h < self.threshold)
@@ -436,8 +465,8 @@ impl Race {
                 |row: &Vec<f32>| schema.constraints.broken(schema, &before, &schema.decode_row(row)).is_empty();
             let mut certain: Vec<(f32, &Vec<f32>)> = Vec::new();
             for block in rows.chunks(8192) {
-                let judged = self.judged(input, block)?.into_iter().zip(block);
-                certain.extend(judged.filter(|((h, _), _)| *h < self.threshold).map(|((_, cost), row)| (cost, row)));
+                let asked = self.asked(input, block)?.into_iter().zip(block);
+                certain.extend(asked.filter(|((h, _), _)| *h < self.threshold).map(|((_, cost), row)| (cost, row)));
             }
             certain.sort_by(|a, b| a.0.total_cmp(&b.0));
             let mut best: Option<Found> = None;
