@@ -182,7 +182,7 @@ impl Beam {
             };
             if let Some(scaling) = number {
                 let shares: &[f32] = if self.grows { &FINE_SHARES } else { &SHARES };
-                let part = |share: &f32| scaling.encode(scaling.decode(from[0] + share * (to[0] - from[0])));
+                let part = |share: &f32| lattice.on_step(feature, scaling, from[0] + share * (to[0] - from[0]));
                 moves.extend(shares.iter().map(|share| with(feature, &[part(share)])));
             }
             if number.is_none() || self.grows {

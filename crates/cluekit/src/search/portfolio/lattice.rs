@@ -1,9 +1,11 @@
 //! The values that the features of a table take in the training rows: where counterfactuals in the input's own space live.
 
-use crate::data::{Bounds, Column, Kind, Samples, Schema};
+use crate::data::{Bounds, Column, Feature, Kind, Samples, Scaling, Schema};
 
 /// How far a number may lie outside of its bounds for the rounding of f32.
 const NOISE: f32 = 1e-6;
+/// Share of the different numbers of a feature that lie on its step.
+const ON_STEP: f64 = 0.98;
 
 /// For each feature the values that training rows hold, as its encoded columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,25 +13,33 @@ pub struct Lattice {
     columns: Vec<Column>,
     /// Values of each feature, one behind the other, in rising order of numbers.
     values: Vec<Vec<f32>>,
+    /// The step of each feature, in the data's units: a credit limit in tens of thousands stays one.
+    steps: Vec<Option<f64>>,
 }
 
 impl Lattice {
     /// The values of each feature in these rows; of a number with more than `most` of them, those at evenly spaced ranks.
     pub fn of(schema: &Schema, rows: &Samples, most: usize) -> Self {
         let columns = schema.columns();
-        let of_feature = |(feature, column): (&crate::data::Feature, &Column)| match &feature.kind {
-            Kind::Continuous(_) | Kind::Ordinal(_) | Kind::Binary { .. } => {
-                let mut all: Vec<f32> = (0..rows.len()).map(|row| rows.row(row)[column.start]).collect();
-                all.sort_by(f32::total_cmp);
-                ranks(&all, most.max(2))
+        let numbers = |column: &Column| {
+            let mut all: Vec<f32> = (0..rows.len()).map(|row| rows.row(row)[column.start]).collect();
+            all.sort_by(f32::total_cmp);
+            all
+        };
+        let of_feature = |(feature, column): (&Feature, &Column)| match &feature.kind {
+            Kind::Continuous(scaling) | Kind::Ordinal(scaling) => {
+                let all = numbers(column);
+                (ranks(&all, most.max(2)), step_of(scaling, all))
             }
+            Kind::Binary { .. } => (ranks(&numbers(column), most.max(2)), None),
             Kind::Categorical { categories } => {
                 let held = |place: &usize| (0..rows.len()).any(|row| rows.row(row)[column.start + place] > 0.5);
                 let one_hot = |place: usize| (0..categories.len()).map(move |at| f32::from(u8::from(at == place)));
-                (0..categories.len()).filter(held).flat_map(one_hot).collect()
+                ((0..categories.len()).filter(held).flat_map(one_hot).collect(), None)
             }
         };
-        Self { values: schema.features.iter().zip(&columns).map(of_feature).collect(), columns }
+        let (values, steps) = schema.features.iter().zip(&columns).map(of_feature).unzip();
+        Self { columns, values, steps }
     }
 
     /// Number of features.
@@ -47,6 +57,12 @@ impl Lattice {
         let column = self.columns[feature];
         let fits = move |value: &&[f32]| differs(value, &x[column.range()]) && within(value, column, bounds);
         self.values[feature].chunks_exact(column.len).filter(fits)
+    }
+
+    /// The encoded number of a feature on its step that lies nearest to this one.
+    pub fn on_step(&self, feature: usize, scaling: &Scaling, encoded: f32) -> f32 {
+        let value = scaling.decode(encoded);
+        scaling.encode(self.steps[feature].map_or(value, |step| (value / step).round() * step))
     }
 
     /// The features in which two rows differ.
@@ -76,6 +92,22 @@ fn differs(a: &[f32], b: &[f32]) -> bool {
     a.iter().zip(b).any(|(a, b)| (a - b).abs() > NOISE * a.abs().max(1.0))
 }
 
+/// The greatest of 1, 2 and 5 times the powers of ten that nearly all of some sorted numbers are multiples of; none where
+/// the data are not rounded.
+fn step_of(scaling: &Scaling, mut sorted: Vec<f32>) -> Option<f64> {
+    let finest = -i32::try_from(scaling.decimals?).ok()?;
+    sorted.dedup();
+    let values: Vec<f64> = sorted.into_iter().map(|value| scaling.decode(value)).collect();
+    let widest = values.iter().fold(0.0_f64, |widest, value| widest.max(value.abs()));
+    let greatest = if widest > 0.0 { widest.log10().floor() as i32 } else { finest };
+    let steps = (finest..=greatest).rev().flat_map(|power| [5.0, 2.0, 1.0].map(|digit| digit * 10.0_f64.powi(power)));
+    let is_on = |value: f64, step: f64| ((value / step).round() * step - value).abs() <= 1e-6 * step;
+    let mut steps = steps.filter(|&step| {
+        values.iter().filter(|&&value| is_on(value, step)).count() as f64 >= ON_STEP * values.len() as f64
+    });
+    steps.next()
+}
+
 /// The distinct numbers among sorted ones, or `most` of them at evenly spaced ranks, the ends included.
 fn ranks(sorted: &[f32], most: usize) -> Vec<f32> {
     let mut distinct = sorted.to_vec();
@@ -101,6 +133,31 @@ mod tests {
         // Where most rows hold one value, ranks that meet it are one value.
         let skewed: Vec<f32> = [vec![0.0; 90], (1..=10u8).map(f32::from).collect()].concat();
         assert_eq!(ranks(&skewed, 5), [0.0, 10.0]);
+    }
+
+    #[test]
+    fn a_step_is_the_roundest_that_nearly_all_numbers_lie_on() {
+        let scaling = Scaling { mean: 0.0, deviation: 1.0, decimals: Some(1), least: 0.0, greatest: 1e6 };
+        let step = |values: &[f32]| step_of(&scaling, values.to_vec());
+        assert_eq!(step(&[10_000.0, 30_000.0, 320_000.0]), Some(10_000.0));
+        assert_eq!(step(&[0.0, 0.5, 2.0]), Some(0.5));
+        assert_eq!(step(&[-2.0, 3.0, 8.0]), Some(1.0));
+        assert_eq!(step(&[0.0]), Some(0.5), "zero lies on every step");
+        let hundred: Vec<f32> = (1..=100u8).map(|at| 50.0 * f32::from(at)).collect();
+        assert_eq!(step(&hundred), Some(50.0));
+        assert_eq!(step(&[vec![3.0], hundred].concat()), Some(50.0), "one number of 101 may lie beside it");
+        assert_eq!(step_of(&Scaling { decimals: None, ..scaling }, vec![1.0, 2.0]), None);
+    }
+
+    #[test]
+    fn a_number_moves_to_its_step() {
+        let rows = Samples { x: vec![1.0, 1.0, 0.0, 0.0, 4.0, 0.0, 0.0, 1.0], width: 4, y: Targets::Unknown(2) };
+        let mut schema = schema();
+        let Kind::Continuous(scaling) = &mut schema.features[0].kind else { panic!("a number") };
+        scaling.decimals = Some(2);
+        let scaling = *scaling;
+        let lattice = Lattice::of(&schema, &rows, 8);
+        assert_eq!(lattice.on_step(0, &scaling, 2.4), 2.0);
     }
 
     fn schema() -> Schema {
