@@ -2,7 +2,7 @@
 
 use cluekit::explainer::{ComparedMethod, Extremes, FitSummary, FittedGroup, Ranked, SweepRow};
 use cluekit::explanation::Label;
-use cluekit::measure::{Health, PredictorHealth};
+use cluekit::measure::{ClassifierHealth, Health, PredictorHealth, RegressorHealth};
 use cluekit::prediction::UncertaintyParts;
 use std::fmt::Write;
 
@@ -87,42 +87,86 @@ pub fn ranking_table(inputs: &[Ranked], classes: &[String]) -> TextTable {
     TextTable::new(&headings, inputs.iter().map(row).collect())
 }
 
-/// The scores of both models on so many rows, with what they mean.
+/// The scores of both models on so many rows, beside those of the best constant answer, with what they mean.
 pub fn health_table(health: &Health, rows: usize) -> TextTable {
-    let row = |name: &str, value: String, meaning: &str| vec![name.to_owned(), value, meaning.to_owned()];
-    let mut lines = vec![row("rows", rows.to_string(), "")];
+    let mut lines = vec![HealthLine::new("rows", rows.to_string(), "")];
     match &health.predictor {
-        PredictorHealth::Classifier(health) => {
-            lines.push(row("error", format!("{:.4}", health.error), "share of wrong labels, lower is better"));
-            lines.push(row("nll", format!("{:.4}", health.nll), "nats, lower is better"));
-            lines.push(row("brier", format!("{:.4}", health.brier), "0 to 2, lower is better"));
-            lines.push(row(
-                "ece",
-                format!("{:.4}", health.ece),
-                "gap between confidence and accuracy, lower is better",
-            ));
-            let auroc = health.auroc_errors.map_or("–".into(), |auroc| format!("{auroc:.4}"));
-            lines.push(row("auroc of errors", auroc, "does uncertainty spot errors? 0.5 blind, 1 perfect"));
-            lines.push(row("posterior samples", health.samples.to_string(), ""));
-        }
-        PredictorHealth::Regressor(health) => {
-            lines.push(row("rmse", format!("{:.4}", health.rmse), "in the target's unit, lower is better"));
-            lines.push(row("nll", format!("{:.4}", health.nll), "nats, lower is better"));
-            for interval in &health.coverage {
-                let name = format!("{:.0}% interval", 100.0 * interval.nominal);
-                lines.push(row(&name, format!("{:.3}", interval.observed), "share of targets inside"));
-            }
-            lines.push(row("posterior samples", health.samples.to_string(), ""));
-        }
+        PredictorHealth::Classifier(health) => lines.extend(classifier_lines(health)),
+        PredictorHealth::Regressor(health) => lines.extend(regressor_lines(health)),
     }
     if let Some(health) = &health.generative {
         if let Some(elbo) = health.elbo {
-            lines.push(row("elbo", format!("{elbo:.2}"), "nats a row, higher is better"));
+            lines.push(HealthLine::new("elbo", format!("{elbo:.2}"), "nats a row, higher is better"));
         }
-        lines.push(row("reconstruction", format!("{:.3}", health.reconstruction_l1), "ℓ₁ distance, lower is better"));
-        lines.push(row("latent dimensions", health.latent.to_string(), ""));
+        let distance = format!("{:.3}", health.reconstruction_l1);
+        lines.push(HealthLine::new("reconstruction", distance, "ℓ₁ distance, lower is better"));
+        lines.push(HealthLine::new("latent dimensions", health.latent.to_string(), ""));
     }
-    TextTable::new(&["measure", "value", "meaning"], lines)
+    let row = |line: HealthLine| vec![line.measure, line.value, line.constant, line.meaning];
+    let rows = lines.into_iter().map(row).collect();
+    TextTable::new(&["measure", "value", "constant", "meaning"], rows).without_empty(2..3)
+}
+
+/// A score with its meaning, and that of the best constant answer where it has one.
+struct HealthLine {
+    measure: String,
+    value: String,
+    constant: String,
+    meaning: String,
+}
+
+impl HealthLine {
+    fn new(measure: impl Into<String>, value: String, meaning: &str) -> Self {
+        Self { measure: measure.into(), value, constant: String::new(), meaning: meaning.into() }
+    }
+
+    fn beside(self, constant: Option<f64>) -> Self {
+        Self { constant: constant.map_or(String::new(), four), ..self }
+    }
+}
+
+fn four(value: f64) -> String {
+    format!("{value:.4}")
+}
+
+fn classifier_lines(health: &ClassifierHealth) -> Vec<HealthLine> {
+    let constant = health.constant.as_ref();
+    let score = |measure: &str, value: f64, meaning: &str| HealthLine::new(measure, four(value), meaning);
+    let mut lines = vec![
+        score("error", health.error, "share of wrong labels, lower is better").beside(constant.map(|c| c.error)),
+        score("nll", health.nll, "nats, lower is better").beside(constant.map(|c| c.nll)),
+        score("brier", health.brier, "0 to 2, lower is better").beside(constant.map(|c| c.brier)),
+    ];
+    if let Some(auroc) = health.auroc {
+        lines.push(score("auroc", auroc, "are rows of a class ranked first? 1 perfect").beside(Some(0.5)));
+    }
+    if let Some(auprc) = health.auprc {
+        let line = score("auprc", auprc, "mean precision over recall, 1 perfect");
+        lines.push(line.beside(constant.and_then(|c| c.auprc)));
+    }
+    lines.push(score("ece", health.ece, "gap between confidence and accuracy, lower is better"));
+    let errors = health.auroc_errors.map_or("–".into(), four);
+    lines.push(HealthLine::new("auroc of errors", errors, "does uncertainty spot errors? 0.5 blind, 1 perfect"));
+    lines.push(HealthLine::new("posterior samples", health.samples.to_string(), ""));
+    lines
+}
+
+fn regressor_lines(health: &RegressorHealth) -> Vec<HealthLine> {
+    let constant = health.constant.as_ref();
+    let score = |measure: &str, value: f64, meaning: &str| HealthLine::new(measure, four(value), meaning);
+    let mut lines = vec![
+        score("rmse", health.rmse, "in the target's unit, lower is better").beside(constant.map(|c| c.rmse)),
+        score("nll", health.nll, "nats, lower is better").beside(constant.and_then(|c| c.nll)),
+    ];
+    if let Some(r2) = health.r2 {
+        lines.insert(1, score("r2", r2, "share of the spread explained, 1 perfect").beside(Some(0.0)));
+    }
+    for interval in &health.coverage {
+        let name = format!("{:.0}% interval", 100.0 * interval.nominal);
+        lines.push(HealthLine::new(name, format!("{:.3}", interval.observed), "share of targets inside"));
+    }
+    lines.push(HealthLine::new("posterior samples", health.samples.to_string(), ""));
+    lines
 }
 
 /// What each radius of a sweep gave.

@@ -25,6 +25,10 @@ pub struct FeatureBand {
     pub total: f64,
     /// Share of wrong classes among these rows, or their root mean squared error.
     pub error: f64,
+    /// Mean probability of the predicted class in these rows: with honest percentages the share of right ones; none for a
+    /// regression.
+    #[serde(default)]
+    pub confidence: Option<f64>,
 }
 
 impl FeatureBand {
@@ -52,6 +56,7 @@ impl FeatureBand {
                     excess: unsure as f64 - overall * members.len() as f64,
                     total: mean(members.iter().map(|&row| rows.total(row))).unwrap_or(0.0),
                     error: rows.error(&members).unwrap_or(0.0),
+                    confidence: rows.confidence(&members),
                 });
             }
         }
@@ -90,6 +95,7 @@ mod tests {
         let first = &bands[0];
         assert_eq!((first.condition.as_str(), first.rows, first.unsure), ("PAY_0 = 2", 2, 2));
         assert_eq!((first.excess, first.unsure_share, first.error), (1.0, 1.0, 0.5));
+        assert!((first.confidence.unwrap() - 0.6).abs() < 1e-6, "both rows give 0.6 to the class that they lean to");
         assert_eq!(bands.last().unwrap().condition, "PAY_0 = 0");
         assert!(bands.iter().all(|band| band.feature != "LIMIT_BAL"), "a constant feature has no groups");
     }

@@ -3,6 +3,7 @@
 use super::amounts::{amount, count, of_two, percent};
 use super::bands::FeatureBand;
 use super::help::what_would_help;
+use super::learning::LearningCurve;
 use super::rows::share;
 use super::story::FigureNumber;
 use super::tally::Tally;
@@ -45,7 +46,7 @@ pub(super) fn findings(audit: &Audit) -> Vec<Finding> {
     if let Some(whereabouts) = &audit.uncertainty {
         found.push(how_often_unsure(&whereabouts.tally, subject));
         found.extend(about_what(whereabouts, subject));
-        found.extend(would_more_data_help(&whereabouts.tally, subject));
+        found.extend(would_more_data_help(&whereabouts.tally, audit.learning.as_ref(), subject));
     }
     found.extend(audit.gallery.as_ref().map(|gallery| what_would_help(gallery, audit)));
     found.extend(audit.trust.as_ref().map(can_it_be_trusted));
@@ -97,9 +98,18 @@ fn how_good(
             }
             Finding::new(question, answer, text).with(numbers)
         }
-        PredictorHealth::Regressor(RegressorHealth { rmse, .. }) => {
-            let text = format!("That is how far its values are off on {rows} (root mean squared error).");
-            let numbers = vec![("root mean squared error".into(), *rmse)];
+        PredictorHealth::Regressor(RegressorHealth { rmse, r2, constant, .. }) => {
+            let mut text = format!("That is how far its values are off on {rows} (root mean squared error).");
+            let mut numbers = vec![("root mean squared error".into(), *rmse)];
+            if let (Some(r2), Some(constant)) = (r2, constant) {
+                let always = amount(constant.rmse, subject);
+                text += &format!(" Always answering their mean would be off by {always}: ");
+                text += &match *r2 > 0.0 {
+                    true => format!("it explains {} of the spread (R²).", percent(*r2)),
+                    false => "it explains nothing of the spread (R²).".into(),
+                };
+                numbers.extend([("R²".into(), *r2), ("spread of the targets".into(), constant.rmse)]);
+            }
             Finding::new(question, format!("± {}", amount(*rmse, subject)), text).with(numbers)
         }
     }
@@ -208,8 +218,43 @@ fn leading_bands(bands: &[FeatureBand]) -> Vec<&FeatureBand> {
     leading
 }
 
-fn would_more_data_help(tally: &Tally, subject: &Subject) -> Option<Finding> {
-    let question = "Would more data help?";
+/// A share of the loss that twice the rows take away, below which more rows hardly help, and below which a little.
+const HARDLY: f64 = 0.01;
+const A_LITTLE: f64 = 0.05;
+
+/// What a learning curve tells, where there is one, and how much of the doubt comes from having seen too little.
+fn would_more_data_help(tally: &Tally, curve: Option<&LearningCurve>, subject: &Subject) -> Option<Finding> {
+    let by_doubt = by_kinds_of_doubt(tally, subject);
+    let Some((curve, gain)) = curve.and_then(|curve| Some((curve, curve.gain()?))) else { return by_doubt };
+    let answer = match gain {
+        gain if gain < HARDLY => "Hardly",
+        gain if gain < A_LITTLE => "A little",
+        _ => "Yes",
+    };
+    let rows: Vec<String> = curve.points.iter().map(|point| count(point.rows)).collect();
+    let losses: Vec<String> = curve.points.iter().map(|point| figures(point.loss as f32, 3)).collect();
+    let measure = if subject.is_regression() { "a root mean squared error" } else { "a negative log likelihood" };
+    let change = match gain > 0.0 {
+        true => format!("the last doubling took {} off it", percent(gain)),
+        false => "the last doubling took nothing off it".into(),
+    };
+    let mut text = format!(
+        "Tried with {} on {} rows: they reach {measure} of {}; {change}.",
+        curve.learner,
+        rows.join(", "),
+        losses.join(", ")
+    );
+    let mut numbers = vec![("gain of the last doubling".into(), gain)];
+    if let Some(doubt) = by_doubt {
+        text += &format!(" {}", doubt.text);
+        numbers.extend(doubt.numbers.into_iter().map(|number| (number.name, number.value)));
+    }
+    Some(Finding::new(MORE_DATA, answer.into(), text).with(numbers))
+}
+
+const MORE_DATA: &str = "Would more data help?";
+
+fn by_kinds_of_doubt(tally: &Tally, subject: &Subject) -> Option<Finding> {
     let aleatoric = tally.aleatoric_share_unsure?;
     let inputs = subject.inputs(2);
     if !subject.tells_kinds() {
@@ -217,7 +262,7 @@ fn would_more_data_help(tally: &Tally, subject: &Subject) -> Option<Finding> {
             "The model is one network, which cannot tell {inputs} that are ambiguous from {inputs} of which it has seen too \
              few. Several networks that may disagree can, such as an ensemble."
         );
-        return Some(Finding::new(question, "Not known".into(), text));
+        return Some(Finding::new(MORE_DATA, "Not known".into(), text));
     }
     let epistemic = 1.0 - aleatoric;
     let answer = match epistemic {
@@ -240,7 +285,7 @@ fn would_more_data_help(tally: &Tally, subject: &Subject) -> Option<Finding> {
         false => format!("{unfamiliar} {ambiguous}"),
     };
     let numbers = vec![("aleatoric share".into(), aleatoric), ("epistemic share".into(), epistemic)];
-    Some(Finding::new(question, answer.into(), text).with(numbers))
+    Some(Finding::new(MORE_DATA, answer.into(), text).with(numbers))
 }
 
 /// How far something can be trusted, from the most to the least.
@@ -318,6 +363,7 @@ fn can_it_be_trusted(trust: &Trust) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::table;
+    use super::super::learning::LearningPoint;
     use super::*;
     use crate::measure::{Bin, Health};
 
@@ -339,17 +385,42 @@ mod tests {
         let text = how_often_unsure(&tally, &subject).text.replace('\u{a0}', " ");
         assert_eq!(text, "It is unsure about 2 of the 10 rows: the answer that it leans to gets 80 % or less there.");
         let one = Subject { samples: Some(1), ..subject.clone() };
-        assert_eq!(would_more_data_help(&tally, &one).unwrap().answer, "Not known");
-        assert_eq!(would_more_data_help(&tally, &subject).unwrap().numbers[0].value, 0.6);
+        assert_eq!(would_more_data_help(&tally, None, &one).unwrap().answer, "Not known");
+        assert_eq!(would_more_data_help(&tally, None, &subject).unwrap().numbers[0].value, 0.6);
         let answer = |share| {
             let tally = Tally { aleatoric_share_unsure: Some(share), ..tally.clone() };
-            would_more_data_help(&tally, &subject).unwrap().answer
+            would_more_data_help(&tally, None, &subject).unwrap().answer
         };
         assert_eq!([0.2, 0.6, 0.95].map(answer), ["Yes", "Only in part", "Hardly"]);
+        let curve = |losses: [f64; 3]| LearningCurve {
+            learner: "boosted trees".into(),
+            points: [250, 500, 1000].into_iter().zip(losses).map(|(rows, loss)| LearningPoint { rows, loss }).collect(),
+        };
+        let tried = |losses| would_more_data_help(&tally, Some(&curve(losses)), &subject).unwrap();
+        assert_eq!(
+            [[0.5, 0.4, 0.3], [0.5, 0.4, 0.39], [0.5, 0.4, 0.41]].map(tried).map(|f| f.answer),
+            ["Yes", "A little", "Hardly"]
+        );
+        let text = tried([0.5, 0.4, 0.3]).text.replace('\u{a0}', " ");
+        assert!(text.starts_with(
+            "Tried with boosted trees on 250, 500, 1000 rows: they reach a negative log likelihood of 0.500, 0.400, 0.300; \
+             the last doubling took 25.0 % off it. 60.0 % of its doubt"
+        ), "{text}");
     }
+
     /// A classifier of which 10 000 rows are of confidence 0.9, with such errors.
     fn trusted(ece: f64, auroc_errors: Option<f64>, error: f64) -> Finding {
-        let health = ClassifierHealth { error, nll: 0.3, brier: 0.2, ece, auroc_errors, samples: 3 };
+        let health = ClassifierHealth {
+            error,
+            nll: 0.3,
+            brier: 0.2,
+            ece,
+            auroc_errors,
+            auroc: None,
+            auprc: None,
+            constant: None,
+            samples: 3,
+        };
         let bin = |count, confidence| Bin { lower: 0.8, upper: 0.9, count, confidence, accuracy: confidence };
         let reliability = Reliability { bins: vec![bin(0, None), bin(10_000, Some(0.9))], ece };
         let health = Health { predictor: PredictorHealth::Classifier(health), generative: None };

@@ -163,6 +163,7 @@ pub fn clients(schema: &Schema) -> Audit {
         format: FORMAT,
         subject,
         findings: vec![],
+        learning: None,
         trust: Some(Trust {
             health: Health { predictor: PredictorHealth::Classifier(health), generative: None },
             reliability: Some(Reliability::of(&checked)),

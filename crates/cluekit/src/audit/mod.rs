@@ -19,6 +19,7 @@ mod gallery;
 mod groups;
 mod help;
 mod latent;
+mod learning;
 mod levers;
 mod page;
 mod provenance;
@@ -37,6 +38,7 @@ pub use gallery::{Card, CardChange, CardClue, Gallery, NamedShare, NamedValue};
 pub use groups::{GroupCard, Groups};
 pub use help::reach_in_words;
 pub use latent::{LatentMap, LatentPoint, Way};
+pub use learning::{LearningCurve, LearningPoint};
 pub use levers::Lever;
 pub use page::{check_page, write_page};
 pub use provenance::{Provenance, Setting};
@@ -70,6 +72,9 @@ pub struct Audit {
     pub trust: Option<Trust>,
     /// Where the model is unsure.
     pub uncertainty: Option<UncertaintyProfile>,
+    /// How much better the rows are predicted as more are learned from; none for images, and in a hurry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learning: Option<LearningCurve>,
     /// The most uncertain inputs with their clues.
     pub gallery: Option<Gallery>,
     /// Learned changes that would make whole groups certain.

@@ -70,6 +70,13 @@ impl Rows<'_> {
         let mean = mean(rows.iter().map(|&row| self.miss(row)))?;
         Some(if self.task.is_regression() { mean.sqrt() } else { mean })
     }
+
+    /// The mean probability of the predicted class over some rows; none for a regression, and of no rows.
+    pub fn confidence(&self, rows: &[usize]) -> Option<f64> {
+        let greatest = |&row: &usize| self.predictions[row].mean.iter().copied().fold(0.0, f32::max);
+        let mean = mean(rows.iter().map(|row| f64::from(greatest(row))))?;
+        (!self.task.is_regression()).then_some(mean)
+    }
 }
 
 /// The aleatoric and the epistemic part of an uncertainty, which add up to all of it. Deviations of values do not, but

@@ -196,6 +196,9 @@ impl Explainer {
                 Audited { audit, explanations: vec![], groups: vec![] }
             }
         };
+        if !settings.quick {
+            audited.audit.learning = self.learning_curve(settings.split, settings.seed, observer)?;
+        }
         audited.audit = audited.audit.concluded();
         Ok(audited)
     }
@@ -239,6 +242,7 @@ impl Explainer {
             findings: vec![],
             trust: None,
             uncertainty: None,
+            learning: None,
             gallery: None,
             groups: None,
             latent: None,

@@ -58,6 +58,9 @@ impl Explainer {
         if search.portfolio.is_some() && !kept_to && !matches!(self.source, Source::Nothing) {
             self.go_farther(search, inputs, seed, observer, &mut found)?;
         }
+        if search.portfolio.is_some() && search.advised {
+            self.advise_doubted(search, inputs, seed, observer, &mut found)?;
+        }
         Ok(found)
     }
 

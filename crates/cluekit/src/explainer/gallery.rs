@@ -34,6 +34,7 @@ impl ExplanationSet {
             findings: vec![],
             trust: None,
             uncertainty: None,
+            learning: None,
             gallery: Some(gallery),
             groups: None,
             latent: None,

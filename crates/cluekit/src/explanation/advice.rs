@@ -51,6 +51,15 @@ pub enum Advice {
         /// Things to try; any one of them may help.
         remedies: Vec<Remedy>,
     },
+    /// The clue is accepted, and a judge doubts it: how many changes would convince all judges.
+    Doubted {
+        /// Largest number of changes that the constraints allow.
+        most_changed: usize,
+        /// Number of changes of a clue that all judges believe; none if no such clue was found with any number.
+        changes: Option<usize>,
+        /// Things to try; any one of them may help.
+        remedies: Vec<Remedy>,
+    },
     /// No mapper was fitted for the classes of the input.
     NoMapper {
         /// Things to try; any one of them may help.
@@ -107,6 +116,7 @@ impl Advice {
             | Self::FartherAway { remedies, .. }
             | Self::NoneFound { remedies, .. }
             | Self::NearestMiss { remedies, .. }
+            | Self::Doubted { remedies, .. }
             | Self::NoMapper { remedies }
             | Self::NoAnswer { remedies, .. } => remedies,
         }
@@ -157,6 +167,18 @@ impl Advice {
                 });
                 let more = [all, helped].into_iter().flatten().collect::<String>();
                 format!("no clue below {threshold} was found; {near}{more}: {any}")
+            }
+            Self::Doubted { most_changed, changes, .. } => {
+                let limit =
+                    if *most_changed == 1 { "one change".into() } else { format!("at most {most_changed} changes") };
+                match changes {
+                    Some(changes) => {
+                        format!(
+                            "no clue with {limit} was found that all judges believe; there is one with {changes}: {any}"
+                        )
+                    }
+                    None => format!("no clue that all judges believe was found, with {limit} or with more"),
+                }
             }
             Self::NoMapper { .. } => format!("no mapper serves this input, none was fitted for its classes: {any}"),
             Self::NoAnswer { threshold, .. } => format!("no mapper has an accepted answer below {threshold}: {any}"),
@@ -234,6 +256,19 @@ mod tests {
             odd.to_string(),
             "rows below 0.32 were found, down to 0.2, and refused for other reasons: lower `plausible`"
         );
+    }
+
+    #[test]
+    fn a_doubted_clue_is_told_how_many_changes_would_convince_all_judges() {
+        let said = |most_changed, changes: Option<usize>| {
+            let remedies = changes.map(|changes| Remedy::set([("most_changed", changes)])).into_iter().collect();
+            Advice::Doubted { most_changed, changes, remedies }.to_string()
+        };
+        assert_eq!(
+            said(3, Some(5)),
+            "no clue with at most 3 changes was found that all judges believe; there is one with 5: try most_changed = 5"
+        );
+        assert_eq!(said(1, None), "no clue that all judges believe was found, with one change or with more");
     }
 
     #[test]

@@ -5,7 +5,12 @@
 //! - error: 1[argmax_c p_c ≠ y]
 //! - negative log likelihood: −log p_y, in nats
 //! - Brier score: Σ_c (p_c − 1[y = c])², the multi-class form, from 0 to 2
+//!
+//! AUROC and average precision look at the order of the rows by p_c: of the rarer of two classes, or the mean over all classes
+//! of one against the rest.
 
+use super::health::ConstantClass;
+use super::{auroc, average_precision};
 use crate::error::{Error, Result};
 
 /// How far from 1 the probabilities of a row may sum, and how far outside \[0, 1\] each may lie.
@@ -79,6 +84,59 @@ impl<'a> Predictions<'a> {
         })
     }
 
+    /// Area under the ROC curve; none where only one class is present.
+    pub fn auroc(&self) -> Option<f64> {
+        self.one_against_the_rest(auroc)
+    }
+
+    /// Average precision, the area under the curve of precision over recall; none where only one class is present.
+    pub fn auprc(&self) -> Option<f64> {
+        self.one_against_the_rest(average_precision)
+    }
+
+    /// What the best constant answer scores on these rows: every class as probable as it is frequent.
+    pub fn constant(&self) -> ConstantClass {
+        let shares: Vec<f64> = self.counts().into_iter().map(|count| count as f64 / self.len() as f64).collect();
+        let most = shares.iter().copied().fold(0.0, f64::max);
+        ConstantClass {
+            error: 1.0 - most,
+            nll: shares.iter().filter(|&&share| share > 0.0).map(|share| -share * share.ln()).sum(),
+            brier: 1.0 - shares.iter().map(|share| share * share).sum::<f64>(),
+            auprc: self.one_against_the_rest(|_, positive| {
+                Some(positive.iter().filter(|&&p| p).count() as f64 / positive.len() as f64)
+            }),
+        }
+    }
+
+    /// Number of rows of each class.
+    fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.classes];
+        self.labels.iter().for_each(|&label| counts[label as usize] += 1);
+        counts
+    }
+
+    /// A score of the probabilities of one class against the rest: of the rarer of two, else the mean over those that have
+    /// rows.
+    fn one_against_the_rest(&self, score: impl Fn(&[f64], &[bool]) -> Option<f64>) -> Option<f64> {
+        let counts = self.counts();
+        let present: Vec<usize> = (0..self.classes).filter(|&class| counts[class] > 0).collect();
+        let chosen = match present.as_slice() {
+            [] | [_] => return None,
+            // Of two that are equally frequent the second is looked at, as the one that is coded as 1.
+            [first, second] if self.classes == 2 => {
+                vec![if counts[*first] < counts[*second] { *first } else { *second }]
+            }
+            all => all.to_vec(),
+        };
+        let of_class = |&class: &usize| {
+            let (scores, positive): (Vec<f64>, Vec<bool>) =
+                self.rows().map(|(row, label)| (f64::from(row[class]), label == class)).unzip();
+            score(&scores, &positive)
+        };
+        let scores = chosen.iter().map(of_class).collect::<Option<Vec<f64>>>()?;
+        Some(scores.iter().sum::<f64>() / scores.len() as f64)
+    }
+
     fn mean(&self, score: impl Fn(&[f32], usize) -> f64) -> f64 {
         self.rows().map(|(row, label)| score(row, label)).sum::<f64>() / self.len() as f64
     }
@@ -130,6 +188,32 @@ mod tests {
         assert_close(predictions.nll(), 0.804719, 1e-6);
         // (2 · 0.2² + 2 · 0.75²) / 2
         assert_close(predictions.brier(), 0.6025, 1e-6);
+    }
+
+    #[test]
+    fn classes_are_ranked_by_the_rarer_of_two_and_by_each_of_several() {
+        // Class 1 is the rarer: 0.8 (right), 0.4 and 0.35 (its second row), 0.1.
+        let p = [0.9, 0.1, 0.6, 0.4, 0.65, 0.35, 0.2, 0.8, 0.95, 0.05];
+        let two = Predictions::new(&p, 2, &[0, 0, 1, 1, 0]).unwrap();
+        // Of six pairs one is out of order: 0.35 and 0.4. The positives come first and third.
+        assert_close(two.auroc().unwrap(), 5.0 / 6.0, 1e-12);
+        assert_close(two.auprc().unwrap(), 5.0 / 6.0, 1e-12);
+        let three = Predictions::new(&[0.7, 0.2, 0.1, 0.1, 0.8, 0.1, 0.2, 0.2, 0.6], 3, &[0, 1, 2]).unwrap();
+        assert_eq!((three.auroc(), three.auprc()), (Some(1.0), Some(1.0)));
+        let one = Predictions::new(&[0.7, 0.3], 2, &[0]).unwrap();
+        assert_eq!((one.auroc(), one.auprc(), one.constant().auprc), (None, None, None));
+    }
+
+    #[test]
+    fn the_best_constant_answer_says_how_frequent_the_classes_are() {
+        let p = [0.5_f32; 8];
+        let constant = Predictions::new(&p, 2, &[0, 0, 0, 1]).unwrap().constant();
+        assert_close(constant.error, 0.25, 1e-12);
+        // −¾ log ¾ − ¼ log ¼
+        assert_close(constant.nll, 0.562335, 1e-6);
+        // 1 − 9/16 − 1/16
+        assert_close(constant.brier, 0.375, 1e-12);
+        assert_eq!(constant.auprc, Some(0.25));
     }
 
     #[test]

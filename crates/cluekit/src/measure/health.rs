@@ -43,8 +43,42 @@ pub struct ClassifierHealth {
     /// AUROC of the uncertainty as a detector of errors: ½ is chance, 1 perfect; none if all rows are right, or all
     /// wrong.
     pub auroc_errors: Option<f64>,
+    /// Area under the ROC curve of the rarer of two classes, or the mean over all classes of one against the rest; none if
+    /// all rows are of one class.
+    #[serde(default)]
+    pub auroc: Option<f64>,
+    /// Average precision (area under the curve of precision over recall) of the same classes.
+    #[serde(default)]
+    pub auprc: Option<f64>,
+    /// What the best constant answer scores on the same rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constant: Option<ConstantClass>,
     /// Number of posterior samples in the mean prediction.
     pub samples: usize,
+}
+
+/// Scores of the best constant answer: every class as probable as it is frequent in the rows that are measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ConstantClass {
+    /// Share of wrong labels where the most frequent class is always the answer.
+    pub error: f64,
+    /// Negative log likelihood in nats: the entropy of the classes.
+    pub nll: f64,
+    /// Brier score.
+    pub brier: f64,
+    /// Average precision: the share of the rows of the class.
+    pub auprc: Option<f64>,
+}
+
+/// Scores of the best constant answer: the mean and the deviation of the targets that are measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ConstantValue {
+    /// Root mean squared error, which is the standard deviation of the targets, in the data's unit.
+    pub rmse: f64,
+    /// Negative log likelihood in nats; none if all targets are equal.
+    pub nll: Option<f64>,
 }
 
 /// Scores of a regressor in the units of the data.
@@ -57,6 +91,13 @@ pub struct RegressorHealth {
     pub nll: f64,
     /// Coverage of central intervals: the share that each claims, and the share that it holds.
     pub coverage: Vec<Coverage>,
+    /// Share of the targets' variance that is explained, R²: 1 is perfect, 0 as good as the mean, below it worse; none if
+    /// all targets are equal.
+    #[serde(default)]
+    pub r2: Option<f64>,
+    /// What the best constant answer scores on the same rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constant: Option<ConstantValue>,
     /// Number of posterior samples in the prediction.
     pub samples: usize,
 }
@@ -90,6 +131,9 @@ impl ClassifierHealth {
             brier: predictions.brier(),
             ece: ece(predictions),
             auroc_errors: auroc(uncertainty, &predictions.wrong()),
+            auroc: predictions.auroc(),
+            auprc: predictions.auprc(),
+            constant: Some(predictions.constant()),
             samples,
         })
     }

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | how often is it wrong, and how surprised by the truth? | [`Predictions`]: error, negative log likelihood, Brier score |
 //! | does 80 % sure mean right 80 % of the time? | [`Reliability`], [`Coverage`] |
+//! | does it rank one class above the others? | [`Predictions`]: AUROC, average precision |
 //! | does its uncertainty point at its errors? | [`auroc`], [`RejectionCurve`] |
-//! | how far off are its values? | [`Gaussians`]: root mean squared error, negative log likelihood |
+//! | how far off are its values? | [`Gaussians`]: root mean squared error, R², negative log likelihood |
+//! | how good is it to answer always the same? | [`ConstantClass`], [`ConstantValue`] |
 //! | how sure is the mean of some numbers? | [`bootstrap_mean`] |
 //! | in which plane do some points spread the most? | [`PrincipalPlane`] |
 //! | what does a global explanation do to inputs it was not learned from? | [`Reach`] |
@@ -32,12 +34,13 @@ pub use bootstrap::{MeanInterval, bootstrap_mean};
 pub use calibration::{Bin, Reliability, ece};
 pub use classification::Predictions;
 pub use health::{
-    ClassifierHealth, GenerativeHealth, Health, MEASURES_FORMAT, Measures, PredictorHealth, RegressorHealth,
+    ClassifierHealth, ConstantClass, ConstantValue, GenerativeHealth, Health, MEASURES_FORMAT, Measures,
+    PredictorHealth, RegressorHealth,
 };
 pub use models::{generative_health, predictor_health};
 pub use normal::normal_quantile;
 pub use principal::PrincipalPlane;
-pub use ranking::{RejectionCurve, RejectionPoint, auroc, rejection_curve};
+pub use ranking::{RejectionCurve, RejectionPoint, auroc, average_precision, rejection_curve};
 pub use reach::{Outcome, Reach};
 pub use regression::{Coverage, Gaussians, Interval, nll_mixture};
 

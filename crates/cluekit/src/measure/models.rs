@@ -30,6 +30,8 @@ pub fn predictor_health(
             let gaussians = Gaussians::new(&mean, &deviation, &targets)?;
             Ok(PredictorHealth::Regressor(RegressorHealth {
                 rmse: gaussians.rmse(),
+                r2: gaussians.r2(),
+                constant: Some(gaussians.constant()),
                 nll: nll_mixture(&means, &variances, &targets)?,
                 coverage: gaussians.coverage(),
                 samples: posterior,

@@ -35,6 +35,36 @@ pub fn auroc(scores: &[f64], positive: &[bool]) -> Option<f64> {
     Some((rank_sum - positives * (positives + 1.0) / 2.0) / (positives * negatives))
 }
 
+/// Average precision, the area under the curve of precision over recall: Σ (recall gained) × precision, score by score from
+/// the highest on, equal scores together.
+///
+/// Chance is the share of positives. None where it has no meaning: no positive, a score is NaN, or the slices differ in
+/// length.
+///
+/// ```
+/// use cluekit::measure::average_precision;
+///
+/// // The first positive comes first, the second third: ½ · 1 + ½ · ⅔.
+/// let precision = average_precision(&[0.1, 0.4, 0.35, 0.8], &[false, false, true, true]).unwrap();
+/// assert!((precision - 5.0 / 6.0).abs() < 1e-12);
+/// assert_eq!(average_precision(&[0.1, 0.4], &[false, false]), None);
+/// ```
+pub fn average_precision(scores: &[f64], positive: &[bool]) -> Option<f64> {
+    let positives = positive.iter().filter(|&&p| p).count();
+    if scores.len() != positive.len() || scores.iter().any(|score| score.is_nan()) || positives == 0 {
+        return None;
+    }
+    let mut order = ascending(scores);
+    order.reverse();
+    let (mut seen, mut found, mut area) = (0, 0, 0.0);
+    for tied in order.chunk_by(|&a, &b| scores[a] <= scores[b]) {
+        let gained = tied.iter().filter(|&&row| positive[row]).count();
+        (seen, found) = (seen + tied.len(), found + gained);
+        area += gained as f64 / positives as f64 * found as f64 / seen as f64;
+    }
+    Some(area)
+}
+
 /// Accuracy among the most certain rows, as more and more of the uncertain ones are handed to somebody else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -3,6 +3,7 @@
 //! A row's prediction is a Gaussian: the predictive mean μ and the total deviation σ, which holds noise and the
 //! disagreement of the posterior samples.
 
+use super::health::ConstantValue;
 use super::normal_quantile;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,21 @@ impl<'a> Gaussians<'a> {
     /// Root mean squared error √(mean (y − μ)²).
     pub fn rmse(&self) -> f64 {
         self.average(|mean, _, target| (target - mean).powi(2)).sqrt()
+    }
+
+    /// Share of the targets' variance that the means explain, R² = 1 − mean (y − μ)² / var y; none if all targets are equal.
+    pub fn r2(&self) -> Option<f64> {
+        let variance = self.constant().rmse.powi(2);
+        (variance > 0.0).then(|| 1.0 - self.rmse().powi(2) / variance)
+    }
+
+    /// What the best constant answer scores on these targets: their mean, with their deviation.
+    pub fn constant(&self) -> ConstantValue {
+        let rows = self.targets.len() as f64;
+        let mean = self.targets.iter().sum::<f64>() / rows;
+        let rmse = (self.targets.iter().map(|target| (target - mean).powi(2)).sum::<f64>() / rows).sqrt();
+        let nll = 0.5 * (1.0 + (TAU * rmse * rmse).ln());
+        ConstantValue { rmse, nll: Some(nll).filter(|nll| nll.is_finite()) }
     }
 
     /// Negative log likelihood: mean of ½ log(2πσ²) + (y − μ)² / 2σ², in nats.
@@ -168,6 +184,20 @@ mod tests {
         assert_close(gaussians.rmse(), 12.5_f64.sqrt(), 1e-12);
         // ½ log 2π + mean(9, 16) / 2 = 0.918939 + 6.25
         assert_close(gaussians.nll(), 7.168939, 1e-6);
+    }
+
+    #[test]
+    fn what_is_explained_is_measured_against_the_mean() {
+        // Targets 0, 2 and 4 have mean 2 and variance 8/3; the predictions are off by 1 each time.
+        let targets = [0.0, 2.0, 4.0];
+        let gaussians = Gaussians::new(&[1.0, 1.0, 3.0], &[1.0; 3], &targets).unwrap();
+        assert_close(gaussians.r2().unwrap(), 1.0 - 3.0 / 8.0, 1e-12);
+        let constant = gaussians.constant();
+        assert_close(constant.rmse, (8.0_f64 / 3.0).sqrt(), 1e-12);
+        // ½ + ½ log(2π · 8/3)
+        assert_close(constant.nll.unwrap(), 1.909353, 1e-6);
+        let equal = Gaussians::new(&[1.0, 1.0], &[1.0; 2], &[5.0, 5.0]).unwrap();
+        assert_eq!((equal.r2(), equal.constant()), (None, ConstantValue { rmse: 0.0, nll: None }));
     }
 
     #[test]

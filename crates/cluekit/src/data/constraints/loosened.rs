@@ -28,18 +28,15 @@ impl Constraints {
     /// assert_eq!(allowed[4], "`AGE` may change");
     /// ```
     pub fn loosened(&self) -> Vec<Loosened> {
-        let mut all = Vec::new();
-        if let Some(most) = self.most_changed {
-            let more = MORE_CHANGES.iter().map(|more| Some(most + more)).chain([None]);
-            all.extend(more.map(|most_changed| Loosened {
-                allowed: match most_changed {
-                    Some(most) => format!("{most} features may change"),
-                    None => "any number of features may change".into(),
-                },
-                most_changed: Some(most_changed),
-                constraints: Self { most_changed, ..self.clone() },
-            }));
-        }
+        let more = |constraints: Self| Loosened {
+            allowed: match constraints.most_changed {
+                Some(most) => format!("{most} features may change"),
+                None => "any number of features may change".into(),
+            },
+            most_changed: Some(constraints.most_changed),
+            constraints,
+        };
+        let mut all: Vec<Loosened> = self.with_more_changes().into_iter().map(more).collect();
         let mut without = |allowed: String, take: &dyn Fn(&mut Self)| {
             let mut constraints = self.clone();
             take(&mut constraints);
@@ -67,6 +64,13 @@ impl Constraints {
             without(format!("`{relation}` is left out"), &|left| drop(left.relations.remove(at)));
         }
         all
+    }
+
+    /// These constraints with more and more features that may change, and at last any number; none where that is so already.
+    pub fn with_more_changes(&self) -> Vec<Self> {
+        let Some(most) = self.most_changed else { return vec![] };
+        let more = MORE_CHANGES.iter().map(|more| Some(most + more)).chain([None]);
+        more.map(|most_changed| Self { most_changed, ..self.clone() }).collect()
     }
 }
 

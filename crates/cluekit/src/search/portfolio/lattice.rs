@@ -4,8 +4,8 @@ use crate::data::{Bounds, Column, Feature, Kind, Samples, Scaling, Schema};
 
 /// How far a number may lie outside of its bounds for the rounding of f32.
 const NOISE: f32 = 1e-6;
-/// Share of the different numbers of a feature that lie on its step.
-const ON_STEP: f64 = 0.98;
+/// Share of a feature's numbers that may lie beside its step; zeros lie on every step and do not count.
+const BESIDE_STEP: f64 = 0.02;
 
 /// For each feature the values that training rows hold, as its encoded columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ impl Lattice {
         let of_feature = |(feature, column): (&Feature, &Column)| match &feature.kind {
             Kind::Continuous(scaling) | Kind::Ordinal(scaling) => {
                 let all = numbers(column);
-                (ranks(&all, most.max(2)), step_of(scaling, all))
+                (ranks(&all, most.max(2)), step_of(scaling, &all))
             }
             Kind::Binary { .. } => (ranks(&numbers(column), most.max(2)), None),
             Kind::Categorical { categories } => {
@@ -92,20 +92,19 @@ fn differs(a: &[f32], b: &[f32]) -> bool {
     a.iter().zip(b).any(|(a, b)| (a - b).abs() > NOISE * a.abs().max(1.0))
 }
 
-/// The greatest of 1, 2 and 5 times the powers of ten that nearly all of some sorted numbers are multiples of; none where
-/// the data are not rounded.
-fn step_of(scaling: &Scaling, mut sorted: Vec<f32>) -> Option<f64> {
+/// The greatest of 1, 2 and 5 times the powers of ten that nearly all of some numbers are multiples of; none where the data
+/// are not rounded.
+fn step_of(scaling: &Scaling, numbers: &[f32]) -> Option<f64> {
     let finest = -i32::try_from(scaling.decimals?).ok()?;
-    sorted.dedup();
-    let values: Vec<f64> = sorted.into_iter().map(|value| scaling.decode(value)).collect();
+    let values: Vec<f64> =
+        numbers.iter().map(|&number| scaling.decode(number)).filter(|value| value.abs() > 0.0).collect();
     let widest = values.iter().fold(0.0_f64, |widest, value| widest.max(value.abs()));
     let greatest = if widest > 0.0 { widest.log10().floor() as i32 } else { finest };
-    let steps = (finest..=greatest).rev().flat_map(|power| [5.0, 2.0, 1.0].map(|digit| digit * 10.0_f64.powi(power)));
-    let is_on = |value: f64, step: f64| ((value / step).round() * step - value).abs() <= 1e-6 * step;
-    let mut steps = steps.filter(|&step| {
-        values.iter().filter(|&&value| is_on(value, step)).count() as f64 >= ON_STEP * values.len() as f64
-    });
-    steps.next()
+    let beside = (BESIDE_STEP * values.len() as f64) as usize;
+    let is_beside = |value: f64, step: f64| ((value / step).round() * step - value).abs() > 1e-6 * step;
+    let mut steps =
+        (finest..=greatest).rev().flat_map(|power| [5.0, 2.0, 1.0].map(|digit| digit * 10.0_f64.powi(power)));
+    steps.find(|&step| values.iter().filter(|&&value| is_beside(value, step)).nth(beside).is_none())
 }
 
 /// The distinct numbers among sorted ones, or `most` of them at evenly spaced ranks, the ends included.
@@ -138,15 +137,19 @@ mod tests {
     #[test]
     fn a_step_is_the_roundest_that_nearly_all_numbers_lie_on() {
         let scaling = Scaling { mean: 0.0, deviation: 1.0, decimals: Some(1), least: 0.0, greatest: 1e6 };
-        let step = |values: &[f32]| step_of(&scaling, values.to_vec());
+        let step = |values: &[f32]| step_of(&scaling, values);
         assert_eq!(step(&[10_000.0, 30_000.0, 320_000.0]), Some(10_000.0));
         assert_eq!(step(&[0.0, 0.5, 2.0]), Some(0.5));
         assert_eq!(step(&[-2.0, 3.0, 8.0]), Some(1.0));
         assert_eq!(step(&[0.0]), Some(0.5), "zero lies on every step");
         let hundred: Vec<f32> = (1..=100u8).map(|at| 50.0 * f32::from(at)).collect();
-        assert_eq!(step(&hundred), Some(50.0));
-        assert_eq!(step(&[vec![3.0], hundred].concat()), Some(50.0), "one number of 101 may lie beside it");
-        assert_eq!(step_of(&Scaling { decimals: None, ..scaling }, vec![1.0, 2.0]), None);
+        assert_eq!(
+            step(&[hundred.clone(), vec![3.0, 4.0]].concat()),
+            Some(50.0),
+            "two numbers of 102 may lie beside it"
+        );
+        assert_eq!(step(&[hundred, vec![3.0; 3], vec![0.0; 900]].concat()), Some(1.0), "zeros do not count");
+        assert_eq!(step_of(&Scaling { decimals: None, ..scaling }, &[1.0, 2.0]), None);
     }
 
     #[test]
