@@ -63,8 +63,13 @@ fn mnist() -> Bench {
 fn credit() -> Bench {
     let classes = vec!["0".to_owned(), "1".to_owned()];
     let scaling = Scaling { mean: 0.0, deviation: 1.0, decimals: None, least: -3.0, greatest: 3.0 };
-    let feature =
-        |i: usize| Feature { name: format!("x{i}"), kind: Kind::Continuous(scaling), unit: None, meaning: None };
+    let feature = |i: usize| Feature {
+        name: format!("x{i}"),
+        kind: Kind::Continuous(scaling),
+        unit: None,
+        meaning: None,
+        missing: None,
+    };
     let schema = Schema {
         target: Target { name: "default".into(), task: Task::Classification { classes }, unit: None, meaning: None },
         image: None,

@@ -150,7 +150,7 @@ fn schema(image: Option<Image>, features: Vec<Kind>) -> Schema {
         target: Target { name: "y".into(), task: Task::Classification { classes }, unit: None, meaning: None },
         image,
         features: features
-            .map(|(i, kind)| Feature { name: format!("x{i}"), kind, unit: None, meaning: None })
+            .map(|(i, kind)| Feature { name: format!("x{i}"), kind, unit: None, meaning: None, missing: None })
             .collect(),
         constraints: Constraints::default(),
     };

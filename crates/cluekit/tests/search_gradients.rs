@@ -45,7 +45,8 @@ fn schema() -> Schema {
         Kind::Categorical { categories: choices(3) },
         number(),
     ];
-    let feature = |(i, kind): (usize, Kind)| Feature { name: format!("x{i}"), kind, unit: None, meaning: None };
+    let feature =
+        |(i, kind): (usize, Kind)| Feature { name: format!("x{i}"), kind, unit: None, meaning: None, missing: None };
     let schema = Schema {
         target: Target {
             name: "y".into(),

@@ -102,6 +102,7 @@ fn feature_columns(rows: &[Row], schema: &Schema, own: &[Column]) -> Result<Vec<
         for (cells, value) in cells.iter_mut().zip(schema.decode_row(row.x)) {
             match (cells, value) {
                 (Cells::Numbers(numbers), Value::Number(number)) => numbers.push(Some(number)),
+                (Cells::Numbers(numbers), Value::Missing) => numbers.push(None),
                 (Cells::Words(words), value) => words.push(Some(value.to_string())),
                 _ => unreachable!("a feature decodes to values of its own kind"),
             }

@@ -61,7 +61,13 @@ pub(super) fn table() -> Schema {
     Schema {
         target: Target { name: "y".into(), task: classes(&["a", "b"]), unit: None, meaning: None },
         image: None,
-        features: vec![Feature { name: "x".into(), kind: Kind::Continuous(scaling), unit: None, meaning: None }],
+        features: vec![Feature {
+            name: "x".into(),
+            kind: Kind::Continuous(scaling),
+            unit: None,
+            meaning: None,
+            missing: None,
+        }],
         constraints: Constraints::default(),
     }
 }

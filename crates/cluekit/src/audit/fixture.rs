@@ -86,6 +86,7 @@ pub fn table() -> Schema {
         kind,
         unit: unit.map(Into::into),
         meaning: (name == "PAY_0").then(|| "months behind".into()),
+        missing: None,
     };
     Schema {
         target: Target {

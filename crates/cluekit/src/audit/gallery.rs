@@ -281,7 +281,7 @@ fn features(input: &Original, schema: &Schema) -> Vec<NamedValue> {
     let named = |(feature, value): (&crate::data::Feature, &crate::data::Value)| NamedValue {
         name: feature.name.clone(),
         value: feature.show(value),
-        number: feature.kind.scaling().is_some(),
+        number: feature.kind.scaling().is_some() && !feature.is_missing(value),
         unit: feature.unit.clone(),
     };
     schema.features.iter().zip(&values).map(named).collect()
@@ -367,6 +367,8 @@ fn changes(clue: &Clue, original: &[f32], schema: &Schema) -> Vec<CardChange> {
         let place = schema.features.iter().position(|feature| feature.name == change.feature);
         let number = place.is_some_and(|place| schema.features[place].kind.scaling().is_some());
         let at = |x: &[f32]| place.and_then(|place| x.get(columns[place].start)).map_or(0.0, |&v| f64::from(v));
+        let filled_in = place.is_some_and(|place| columns[place].is_missing(original));
+        let number = number && !filled_in;
         let by = at(&clue.x) - at(original);
         CardChange {
             feature: change.feature.clone(),

@@ -2,7 +2,7 @@
 //!
 //! Numbers are means over the group, categories the share of its rows that have them.
 
-use crate::data::{Feature, Kind, Scaling, Schema};
+use crate::data::{Feature, Kind, MISSING, Scaling, Schema};
 use serde::{Deserialize, Serialize};
 
 /// How one feature changes over a group of rows.
@@ -65,6 +65,10 @@ impl FeatureShift {
                     let value = |row: &[f32]| at(row, 0) * deviation + mean;
                     let kind = ShiftKind::Number { decimals, deviation };
                     shifts.push(Self::new(name, unit.clone(), value(before), value(after), kind));
+                    if column.indicator().is_some() {
+                        let kind = ShiftKind::Share { category: MISSING.to_owned() };
+                        shifts.push(Self::new(name, None, share(before, 1), share(after, 1), kind));
+                    }
                 }
                 Kind::Binary { categories } => {
                     let kind = ShiftKind::Share { category: categories[1].clone() };

@@ -274,7 +274,8 @@ pub(super) mod tests {
 
     /// The schema of a table with these features.
     pub(crate) fn table(features: Vec<(&str, Kind)>) -> Schema {
-        let feature = |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None, meaning: None };
+        let feature =
+            |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None, meaning: None, missing: None };
         Schema {
             target: Target {
                 name: "default".into(),

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "files")]
 use super::Task;
+use super::missing::MISSING;
 use super::{Feature, Image, Kind, Schema};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,8 @@ pub enum Value {
     Number(f64),
     /// The value of a binary or categorical feature, as it is written in the data.
     Category(String),
+    /// No value of a number; `null` in JSON.
+    Missing,
 }
 
 /// Without a precision the shortest digits that mean the same number: after decoding, those of the data.
@@ -27,6 +30,7 @@ impl fmt::Display for Value {
         match self {
             Self::Number(value) => fmt::Display::fmt(value, f),
             Self::Category(text) => f.pad(text),
+            Self::Missing => f.pad(MISSING),
         }
     }
 }
@@ -36,6 +40,7 @@ impl fmt::Display for Value {
 pub(crate) enum Cell<'a> {
     Number(f64),
     Text(&'a str),
+    Missing,
 }
 
 impl Value {
@@ -43,6 +48,7 @@ impl Value {
         match self {
             Self::Number(value) => Cell::Number(*value),
             Self::Category(text) => Cell::Text(text),
+            Self::Missing => Cell::Missing,
         }
     }
 }
@@ -53,6 +59,7 @@ impl Cell<'_> {
         match self {
             Self::Number(value) => Some(value),
             Self::Text(text) => text.trim().parse().ok(),
+            Self::Missing => None,
         }
         .filter(|value| value.is_finite())
     }
@@ -63,6 +70,7 @@ impl fmt::Display for Cell<'_> {
         match self {
             Self::Number(value) => fmt::Display::fmt(value, f),
             Self::Text(text) => f.pad(text),
+            Self::Missing => f.pad(MISSING),
         }
     }
 }
@@ -74,7 +82,8 @@ pub struct Column {
     pub start: usize,
     /// Number of columns of the feature.
     pub len: usize,
-    /// Distribution of these columns, for a generative model.
+    /// Distribution of these columns, for a generative model; of a number with an indicator that of the number, see
+    /// [`Schema::distributions`].
     pub kind: ColumnKind,
 }
 
@@ -82,6 +91,16 @@ impl Column {
     /// Range of the feature's columns: `start..start + len`.
     pub fn range(&self) -> Range<usize> {
         self.start..self.start + self.len
+    }
+
+    /// Position of the indicator beside a number that may be missing; none of any other feature.
+    pub fn indicator(&self) -> Option<usize> {
+        (self.kind == ColumnKind::Gaussian && self.len == 2).then_some(self.start + 1)
+    }
+
+    /// Whether the feature is a number that is missing in an encoded row.
+    pub fn is_missing(&self, row: &[f32]) -> bool {
+        self.indicator().is_some_and(|indicator| row[indicator] >= 0.5)
     }
 }
 
@@ -100,7 +119,7 @@ pub enum ColumnKind {
 pub(crate) fn position_in(choices: &[String], cell: Cell<'_>) -> Option<usize> {
     let same_text = match cell {
         Cell::Text(text) => choices.iter().position(|choice| choice == text),
-        Cell::Number(_) => None,
+        Cell::Number(_) | Cell::Missing => None,
     };
     same_text.or_else(|| {
         let number = cell.number()?;
@@ -141,7 +160,8 @@ impl Feature {
     /// Number of encoded columns of the feature.
     pub fn width(&self) -> usize {
         match &self.kind {
-            Kind::Continuous(_) | Kind::Ordinal(_) | Kind::Binary { .. } => 1,
+            Kind::Continuous(_) | Kind::Ordinal(_) => 1 + usize::from(self.has_indicator()),
+            Kind::Binary { .. } => 1,
             Kind::Categorical { categories } => categories.len(),
         }
     }
@@ -166,7 +186,12 @@ impl Feature {
     ///
     /// The problem is returned as text, since only the caller knows the row and the file.
     pub(crate) fn encode(&self, cell: Cell<'_>, out: &mut [f32]) -> std::result::Result<(), String> {
+        let declared = self.missing.as_ref().filter(|missing| missing.covers(cell));
         match &self.kind {
+            Kind::Continuous(scaling) | Kind::Ordinal(scaling) if declared.is_some() => {
+                let median = declared.and_then(|missing| missing.median);
+                out.copy_from_slice(&[scaling.encode(median.unwrap_or(scaling.mean)), 1.0]);
+            }
             Kind::Continuous(scaling) | Kind::Ordinal(scaling) => {
                 let number = cell.number().ok_or_else(|| {
                     format!("`{cell}` is not a finite number, but the feature is {}; mend the cell", self.kind.name())
@@ -186,7 +211,12 @@ impl Feature {
     }
 
     fn category(&self, categories: &[String], cell: Cell<'_>) -> std::result::Result<usize, String> {
-        position_in(categories, cell).ok_or_else(|| {
+        let missing = match &self.missing {
+            Some(missing) => missing.covers(cell),
+            None => cell.is_missing() && position_in(categories, cell).is_none(),
+        };
+        let place = if missing { self.missing_category() } else { position_in(categories, cell) };
+        place.ok_or_else(|| {
             format!(
                 "`{cell}` is not one of the categories {}; mend the cell or the schema's categories",
                 listed(categories)
@@ -197,6 +227,7 @@ impl Feature {
     /// The value that `encoded`, the feature's own columns, stands for.
     pub(crate) fn decode(&self, encoded: &[f32]) -> Value {
         match &self.kind {
+            Kind::Continuous(_) | Kind::Ordinal(_) if self.has_indicator() && encoded[1] >= 0.5 => Value::Missing,
             Kind::Continuous(scaling) | Kind::Ordinal(scaling) => Value::Number(scaling.decode(encoded[0])),
             Kind::Binary { categories } => Value::Category(categories[usize::from(encoded[0] >= 0.5)].clone()),
             Kind::Categorical { categories } => Value::Category(categories[largest(encoded)].clone()),
@@ -259,6 +290,15 @@ impl Schema {
         self.features.iter().map(place).collect()
     }
 
+    /// The encoded columns, distribution by distribution: those of a feature, but a number and its indicator apart.
+    pub fn distributions(&self) -> Vec<Column> {
+        let parted = |column: Column| match column.indicator() {
+            Some(start) => vec![Column { len: 1, ..column }, Column { start, len: 1, kind: ColumnKind::Bernoulli }],
+            None => vec![column],
+        };
+        self.columns().into_iter().flat_map(parted).collect()
+    }
+
     /// The numbers that a model sees of `row`, one value a feature (or pixel), in the order of the schema.
     pub fn encode_row(&self, row: &[Value]) -> Result<Vec<f32>> {
         if row.len() != self.values() {
@@ -299,7 +339,7 @@ impl Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Constraints, Scaling, Target};
+    use crate::data::{Constraints, Missing, Scaling, Target};
     use proptest::prelude::*;
 
     fn strings(values: &[&str]) -> Vec<String> {
@@ -308,7 +348,8 @@ mod tests {
 
     fn schema(features: Vec<(&str, Kind)>) -> Schema {
         let task = Task::Classification { classes: strings(&["0", "1"]) };
-        let feature = |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None, meaning: None };
+        let feature =
+            |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None, meaning: None, missing: None };
         Schema {
             target: Target { name: "y".into(), task, unit: None, meaning: None },
             image: None,
@@ -393,6 +434,47 @@ mod tests {
         let row = [Value::Number(0.25), Value::Number(1.0)];
         assert_eq!(image(1.0).decode_row(&image(1.0).encode_row(&row).unwrap()), row);
         assert!(image(1.0).encode_row(&[Value::Number(0.0), Value::Number(1.5)]).is_err());
+    }
+
+    /// A number and a category that may be missing: three columns and two.
+    fn with_gaps() -> Schema {
+        let mut schema = table();
+        schema.features = vec![schema.features.remove(0), schema.features.remove(0)];
+        schema.features[0].missing = Some(Missing { sentinels: strings(&["-999"]), median: Some(12.0) });
+        schema.features[1].missing = Some(Missing::default());
+        schema.features[1].kind = Kind::Categorical { categories: strings(&["f", "m", "missing"]) };
+        schema
+    }
+
+    #[test]
+    fn a_missing_number_is_the_median_beside_an_indicator_and_a_missing_category_one_of_its_own() {
+        let schema = with_gaps();
+        let missing = [Value::Missing, category("missing")];
+        assert_eq!(schema.encode_row(&missing).unwrap(), [0.5, 1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(schema.encode_row(&[Value::Number(-999.0), category("?")]).unwrap(), [0.5, 1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(schema.encode_row(&[Value::Number(8.0), category("m")]).unwrap(), [-0.5, 0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(schema.decode_row(&[7.0, 0.5, 0.1, 0.2, 0.7]), missing);
+        assert_eq!(schema.decode_row(&[-0.5, 0.4, 0.1, 0.2, 0.1]), [Value::Number(8.0), category("m")]);
+        let shown = |at: usize| schema.features[at].show(&missing[at]);
+        assert_eq!((shown(0), shown(1)), ("missing".into(), "missing".into()));
+        assert_eq!(serde_json::to_string(&missing).unwrap(), "[null,\"missing\"]");
+        assert_eq!(serde_json::from_str::<Vec<Value>>("[null,\"missing\"]").unwrap(), missing);
+        assert!(table().encode_row(&[Value::Missing, category("m"), category("2"), Value::Number(8.0)]).is_err());
+    }
+
+    #[test]
+    fn a_number_and_its_indicator_have_distributions_of_their_own() {
+        let column = |start, len, kind| Column { start, len, kind };
+        assert_eq!(with_gaps().columns(), [column(0, 2, ColumnKind::Gaussian), column(2, 3, ColumnKind::Categorical)]);
+        let parts = [
+            column(0, 1, ColumnKind::Gaussian),
+            column(1, 1, ColumnKind::Bernoulli),
+            column(2, 3, ColumnKind::Categorical),
+        ];
+        assert_eq!(with_gaps().distributions(), parts);
+        assert_eq!(table().distributions(), table().columns());
+        let [age, sex] = with_gaps().columns()[..] else { panic!("two features") };
+        assert!(age.is_missing(&[0.5, 1.0, 0.0, 0.0, 1.0]) && !sex.is_missing(&[0.5, 1.0, 0.0, 0.0, 1.0]));
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(crate) fn infer(table: &RawTable, target: &str, training: &[usize]) -> Resul
             Some(reason) => notes.push(format!("column `{}` is left out: {reason}", column.name)),
             None => {
                 let kind = kind_of(table, column, training)?;
-                features.push(Feature { name: column.name.clone(), kind, unit: None, meaning: None });
+                features.push(Feature { name: column.name.clone(), kind, unit: None, meaning: None, missing: None });
             }
         }
     }

@@ -13,7 +13,8 @@
 //! # Ok::<(), cluekit::Error>(())
 //! ```
 
-use super::infer::{Inferred, infer};
+use super::gaps;
+use super::infer::Inferred;
 use super::raw::{Cells, Places, RawColumn, RawTable};
 use super::source::table::{assembled, encode_inputs};
 use super::split::Split;
@@ -29,9 +30,9 @@ const NOTHING: &str = "nothing to predict";
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// A column of finite numbers.
+    /// A column of finite numbers, NaN where one is missing.
     Numbers(Vec<f64>),
-    /// A column of words.
+    /// A column of words; an empty one, and what files write for it, is missing.
     Words(Vec<String>),
 }
 
@@ -71,8 +72,9 @@ impl Table {
     pub fn dataset(self, target: &str, test_share: f64, seed: Seed) -> Result<Dataset> {
         let (name, table) = (self.name.clone(), self.raw()?);
         table.need(target)?;
-        let split = Split::new(table.rows(), test_share, seed)?;
-        let Inferred { schema, notes } = infer(&table, target, &split.train)?;
+        let (split, left_out) = gaps::split(&table, target, None, |rows| Split::new(rows, test_share, seed))?;
+        let Inferred { schema, notes } = gaps::inferred(&table, target, &split.train)?;
+        let notes = left_out.into_iter().chain(notes).collect();
         Ok(Dataset { notes, ..assembled(&name, &table, schema, &split, vec![])? })
     }
 
@@ -82,7 +84,7 @@ impl Table {
         let nothing = (0..rows).map(|row| (row % 2) as f64).collect::<Vec<f64>>();
         let (name, table) = (self.name.clone(), self.with(NOTHING, nothing).raw()?);
         let split = Split::new(table.rows(), test_share, seed)?;
-        let Inferred { schema, notes } = infer(&table, NOTHING, &split.train)?;
+        let Inferred { schema, notes } = gaps::inferred(&table, NOTHING, &split.train)?;
         let schema = Schema { target: Target { name: "target".into(), task, unit: None, meaning: None }, ..schema };
         let (x, width) = (encode_inputs(&table, &schema)?, schema.width());
         let all = Samples { x, width, y: Targets::Unknown(table.rows()) };
@@ -124,8 +126,12 @@ impl Values {
 
     fn cells(self) -> std::result::Result<Cells, String> {
         match self {
-            Self::Numbers(numbers) => match numbers.iter().position(|number| !number.is_finite()) {
-                Some(row) => Err(format!("row {} is {}; every number must be finite", row + 1, numbers[row])),
+            Self::Numbers(numbers) => match numbers.iter().position(|number| number.is_infinite()) {
+                Some(row) => Err(format!(
+                    "row {} is {}; every number must be finite, or NaN where it is missing",
+                    row + 1,
+                    numbers[row]
+                )),
                 None => {
                     let decimals = |number: &f64| number.to_string().split_once('.').map_or(0, |(_, d)| d.len() as u32);
                     let decimals = numbers.iter().map(decimals).max().unwrap_or(0);
@@ -171,7 +177,7 @@ mod tests {
         let problem = |table: Table| table.dataset("age", 0.25, Seed(0)).unwrap_err().to_string();
         assert!(problem(clients().with("age", vec![0.0; 40])).contains("two columns called `age`"));
         assert!(problem(clients().with("pay", vec![0.0; 3])).contains("`pay` has 3 rows, the first one 40"));
-        assert!(problem(clients().with("pay", vec![f64::NAN; 40])).contains("`pay`: row 1 is NaN"));
+        assert!(problem(clients().with("pay", vec![f64::INFINITY; 40])).contains("`pay`: row 1 is inf"));
         assert!(problem(Table::new("nothing")).contains("no rows"));
         let missing = clients().dataset("pays", 0.25, Seed(0)).unwrap_err().to_string();
         assert!(missing.contains("no column `pays`"), "{missing}");

@@ -8,11 +8,14 @@ mod encoding;
 #[cfg(feature = "fetch")]
 pub mod fetch;
 #[cfg(feature = "files")]
+mod gaps;
+#[cfg(feature = "files")]
 mod idx;
 #[cfg(feature = "files")]
 mod infer;
 #[cfg(feature = "files")]
 mod memory;
+mod missing;
 #[cfg(feature = "files")]
 pub mod npy;
 mod one_hot;
@@ -35,6 +38,8 @@ pub use directory::DataDir;
 pub use encoding::{Column, ColumnKind, Value};
 #[cfg(feature = "files")]
 pub use memory::{Table, Values};
+pub(crate) use missing::MISSING;
+pub use missing::Missing;
 pub use one_hot::one_hot_groups;
 pub use predicate::Predicate;
 pub use provider::Provider;

@@ -8,6 +8,7 @@ mod partition;
 mod words;
 
 use super::encoding::closest;
+use super::missing::MISSING;
 use super::{Feature, Scaling, Schema, Value};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
@@ -33,6 +34,7 @@ const MOST_REPEATED: usize = 100;
 /// | `A < v`, `A <= v`, `A > v`, `A >= v` | is a number on this side of `v` |
 /// | `A in {v, w}` | is one of these numbers or categories |
 /// | `A in 20..30`, `A in 20..`, `A in ..30` | is a number between the ends, which belong to it |
+/// | `A = missing`, `A != missing` | has no value, or has one; for a feature that may be missing |
 ///
 /// `not` binds tighter than `and`, and `and` tighter than `or`; `!`, `&&` and `||` mean the same. Names and categories
 /// that are not a run of letters, digits, `_`, `-` and `.` stand in quotes (double, single or
@@ -71,6 +73,8 @@ enum Test {
     Order(Order, Limit),
     /// Neither below the first nor above the second.
     Between(Limit, Limit),
+    /// A number that is missing.
+    Missing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -165,6 +169,7 @@ impl Test {
             (Self::Between(least, greatest), Value::Number(number)) => {
                 Order::AtLeast.passes(*number, least) && Order::AtMost.passes(*number, greatest)
             }
+            (Self::Missing, Value::Missing) => true,
             _ => false,
         }
     }
@@ -280,6 +285,7 @@ impl Test {
         match self {
             Self::Categories(choices) => choices.len() == 1,
             Self::Numbers(choices) => choices.len() == 1,
+            Self::Missing => true,
             Self::Order(..) | Self::Between(..) => false,
         }
     }
@@ -295,6 +301,7 @@ impl Test {
             Self::Numbers(choices) => write_choices(f, &feature, equal, choices),
             Self::Order(order, limit) => write!(f, "{feature} {order} {limit}"),
             Self::Between(least, greatest) => write!(f, "{feature} in {least}..{greatest}"),
+            Self::Missing => write!(f, "{feature} {equal} {MISSING}"),
         }
     }
 }

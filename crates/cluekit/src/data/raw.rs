@@ -1,6 +1,7 @@
-//! A table as it lies in a file: named columns of numbers or of text, every cell there, nothing interpreted yet.
+//! A table as it lies in a file: named columns of numbers or of text, nothing interpreted yet.
 //!
-//! A column is one of numbers if all its cells are numbers. The format is told from the first bytes, not from the
+//! A column is one of numbers if all its cells are numbers, or missing. A missing cell is NaN among numbers; among text it
+//! stays as it is written. The format is told from the first bytes, not from the
 //! file's name.
 
 mod build;
@@ -9,6 +10,8 @@ mod parquet;
 #[cfg(feature = "excel")]
 pub(crate) mod sheet;
 pub(crate) mod text;
+
+pub(super) use build::decimals_of;
 
 use super::Source;
 use super::dataset::sha256_hex;
@@ -35,7 +38,7 @@ pub(crate) struct RawColumn {
 /// The cells of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cells {
-    /// Finite numbers, without −0, and the most digits after the point that any is written with.
+    /// Finite numbers, without −0, NaN where a cell is missing, and the most digits after the point that any is written with.
     Numbers { values: Vec<f64>, decimals: u32 },
     /// For each row a place in `words`, the distinct texts in the order of their appearance.
     Text { words: Vec<String>, codes: Vec<u32> },
@@ -127,6 +130,16 @@ impl RawTable {
         listed(&self.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>())
     }
 
+    /// Where a row stands in the file: `line 4`.
+    pub(crate) fn place(&self, row: usize) -> String {
+        match &self.places {
+            Places::Lines(lines) => format!("line {}", lines[row]),
+            #[cfg(feature = "excel")]
+            Places::SheetRows(rows) => format!("row {} of the sheet", rows[row]),
+            Places::Rows => format!("row {}", row + 1),
+        }
+    }
+
     /// What is wrong with the cell of `column` in `row`, with its place in the file.
     pub(crate) fn cell_error(&self, row: usize, column: &str, problem: impl AsRef<str>) -> Error {
         self.places.error(&self.path, row, &format!("column `{column}`: {}", problem.as_ref()))
@@ -148,6 +161,7 @@ impl RawColumn {
     /// The cell in `row`.
     pub(crate) fn cell(&self, row: usize) -> Cell<'_> {
         match &self.cells {
+            Cells::Numbers { values, .. } if values[row].is_nan() => Cell::Missing,
             Cells::Numbers { values, .. } => Cell::Number(values[row]),
             Cells::Text { words, codes } => Cell::Text(&words[codes[row] as usize]),
         }
@@ -160,6 +174,12 @@ impl Cells {
             Self::Numbers { values, .. } => values.len(),
             Self::Text { codes, .. } => codes.len(),
         }
+    }
+
+    /// Numbers of so many digits after the point; the zeros of whole ones, as in 2.0 or 5.00E+05, say nothing.
+    pub(crate) fn numbers(values: Vec<f64>, decimals: u32) -> Self {
+        let whole = values.iter().all(|value| value.is_nan() || value.fract() == 0.0);
+        Self::Numbers { values, decimals: if whole { 0 } else { decimals } }
     }
 }
 

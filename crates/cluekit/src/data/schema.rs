@@ -9,8 +9,11 @@
 //! | binary | 0 for the first category, 1 for the second | the nearer one |
 //! | categorical | one-hot, one column a category | the largest column |
 //! | image | v / maximum, every pixel | undoing it, rounded to whole numbers unless maximum ≤ 1 |
+//!
+//! A number that may be missing has a second column, its indicator; a category may be called `missing` (`missing.rs`).
 
 use super::constraints::Constraints;
+use super::missing::Missing;
 use super::schema_toml::{FeatureForm, TargetForm};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -64,6 +67,8 @@ pub struct Feature {
     pub unit: Option<String>,
     /// What the feature stands for, for people.
     pub meaning: Option<String>,
+    /// What is made of cells without a value; none where every cell must have one.
+    pub missing: Option<Missing>,
 }
 
 /// Kinds of values that a feature can have.
@@ -199,6 +204,11 @@ impl Kind {
 impl Feature {
     fn validate(&self) -> Result<()> {
         let what = format!("feature `{}`", self.name);
+        if let (Some(scaling), Some(median)) = (self.kind.scaling(), self.missing.as_ref().and_then(|m| m.median))
+            && !scaling.encode(median).is_finite()
+        {
+            return Err(Error::data(format!("{what} has median {median}; it must be a number like the others")));
+        }
         match &self.kind {
             Kind::Continuous(scaling) | Kind::Ordinal(scaling) => scaling.validate(&what),
             Kind::Binary { categories } if categories.len() != 2 => Err(Error::data(format!(
@@ -292,7 +302,13 @@ mod tests {
                 meaning: None,
             },
             image: None,
-            features: vec![Feature { name: "age".into(), kind: Kind::Continuous(scaling), unit: None, meaning: None }],
+            features: vec![Feature {
+                name: "age".into(),
+                kind: Kind::Continuous(scaling),
+                unit: None,
+                meaning: None,
+                missing: None,
+            }],
             constraints: Constraints::default(),
         }
     }

@@ -1,6 +1,6 @@
 //! The schema as it is written in `schema.toml`: flat keys, pleasant to edit, unknown ones refused.
 
-use super::{Feature, Kind, Scaling, Schema, Target, Task};
+use super::{Feature, Kind, Missing, Scaling, Schema, Target, Task};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -77,6 +77,69 @@ pub(super) struct FeatureForm {
     greatest: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     categories: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    missing: Option<MissingForm>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    median: Option<f64>,
+}
+
+/// What is made of missing cells: a word, or the sentinels that stand for them.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "give `missing` as \"median\", \"category\", \"refuse\" or a list such as [\"-999\"]")]
+enum MissingForm {
+    Word(MissingWord),
+    Sentinels(Vec<Sentinel>),
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum MissingWord {
+    Median,
+    Category,
+    Refuse,
+}
+
+/// A sentinel, with quotes or without.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Sentinel {
+    Text(String),
+    Whole(i64),
+    Number(f64),
+}
+
+impl From<Sentinel> for String {
+    fn from(sentinel: Sentinel) -> Self {
+        match sentinel {
+            Sentinel::Text(text) => text,
+            Sentinel::Whole(number) => number.to_string(),
+            Sentinel::Number(number) => number.to_string(),
+        }
+    }
+}
+
+impl MissingForm {
+    fn of(missing: &Missing, kind: &Kind) -> Self {
+        match (missing.sentinels.as_slice(), kind.scaling()) {
+            ([], Some(_)) => Self::Word(MissingWord::Median),
+            ([], None) => Self::Word(MissingWord::Category),
+            (sentinels, _) => Self::Sentinels(sentinels.iter().cloned().map(Sentinel::Text).collect()),
+        }
+    }
+
+    /// What it means for a number, or for a category.
+    fn meant(self, what: &str, number: bool, median: Option<f64>) -> std::result::Result<Option<Missing>, String> {
+        let sentinels = match self {
+            Self::Word(MissingWord::Refuse) => return Ok(None),
+            Self::Word(word) if (word == MissingWord::Median) != number => {
+                let (is, other) = if number { ("is a number", "median") } else { ("is not a number", "category") };
+                return Err(format!("{what} {is}: its missing cells can be a \"{other}\"; give that, or \"refuse\""));
+            }
+            Self::Word(_) => vec![],
+            Self::Sentinels(sentinels) => sentinels.into_iter().map(String::from).collect(),
+        };
+        Ok(Some(Missing { sentinels, median }))
+    }
 }
 
 /// A target as it is written.
@@ -174,7 +237,8 @@ impl TryFrom<FeatureForm> for Feature {
     type Error = String;
 
     fn try_from(form: FeatureForm) -> std::result::Result<Self, String> {
-        let FeatureForm { name, kind, unit, meaning, decimals, mean, deviation, least, greatest, categories } = form;
+        let FeatureForm { name, kind, unit, meaning, decimals, mean, deviation, least, greatest, .. } = form;
+        let FeatureForm { categories, missing, median, .. } = form;
         let what = format!("feature `{name}`");
         let numbers = NumberKeys { decimals, mean, deviation, least, greatest };
         let kind = match kind {
@@ -193,12 +257,21 @@ impl TryFrom<FeatureForm> for Feature {
                 }
             }
         };
-        Ok(Self { name, kind, unit, meaning })
+        let number = kind.scaling().is_some();
+        let missing = missing.map(|form| form.meant(&what, number, median)).transpose()?.flatten();
+        match median {
+            Some(_) if missing.is_none() || !number => {
+                Err(format!("{what} has a `median` and no number that may be missing; remove the key"))
+            }
+            _ => Ok(Self { name, kind, unit, meaning, missing }),
+        }
     }
 }
 
 impl From<Feature> for FeatureForm {
-    fn from(Feature { name, kind, unit, meaning }: Feature) -> Self {
+    fn from(Feature { name, kind, unit, meaning, missing }: Feature) -> Self {
+        let median = missing.as_ref().and_then(|missing| missing.median);
+        let missing = missing.map(|missing| MissingForm::of(&missing, &kind));
         let NumberKeys { decimals, mean, deviation, least, greatest } =
             kind.scaling().map(NumberKeys::of).unwrap_or_default();
         let (kind, categories) = match kind {
@@ -207,7 +280,7 @@ impl From<Feature> for FeatureForm {
             Kind::Binary { categories } => (KindName::Binary, Some(categories)),
             Kind::Categorical { categories } => (KindName::Categorical, Some(categories)),
         };
-        Self { name, kind, unit, meaning, decimals, mean, deviation, least, greatest, categories }
+        Self { name, kind, unit, meaning, decimals, mean, deviation, least, greatest, categories, missing, median }
     }
 }
 
@@ -302,11 +375,41 @@ categories = ["1", "2"]
                     kind: Kind::Ordinal(scaling),
                     unit: None,
                     meaning: Some("a rating".into()),
+                    missing: None,
                 }],
                 constraints: Constraints::default(),
             };
             assert_eq!(read(&schema.to_toml().unwrap()).unwrap(), schema);
         }
+    }
+
+    #[test]
+    fn what_is_made_of_missing_cells_is_written_as_it_is_read() {
+        let number = TEXT.replace("greatest = 79.0\n", "greatest = 79.0\nmissing = \"median\"\nmedian = 34.0\n");
+        assert_eq!(read(&number).unwrap().to_toml().unwrap(), number);
+        let missing = |text: &str| read(text).unwrap().features.remove(0).missing;
+        assert_eq!(missing(&number), Some(Missing { sentinels: vec![], median: Some(34.0) }));
+        let sentinels = number.replace("missing = \"median\"", "missing = [\"-999\", \"unknown\"]");
+        assert_eq!(read(&sentinels).unwrap().to_toml().unwrap(), sentinels);
+        assert_eq!(missing(&sentinels.replace("\"-999\"", "-999")), missing(&sentinels));
+        let category = format!("{TEXT}missing = \"category\"\n");
+        assert_eq!(read(&category).unwrap().to_toml().unwrap(), category);
+        assert_eq!(read(&format!("{TEXT}missing = \"refuse\"\n")).unwrap(), read(TEXT).unwrap());
+    }
+
+    #[test]
+    fn a_state_of_missing_cells_that_does_not_fit_the_kind_is_refused() {
+        let message = problem("kind = \"binary\"", "kind = \"binary\"\nmissing = \"median\"");
+        assert!(message.contains("`sex` is not a number: its missing cells can be a \"category\""), "{message}");
+        let message = problem("unit = \"years\"", "missing = \"category\"");
+        assert!(message.contains("`age` is a number: its missing cells can be a \"median\""), "{message}");
+        let message = problem("unit = \"years\"", "missing = \"mean\"");
+        assert!(message.contains("line 9") && message.contains("give `missing` as \"median\""), "{message}");
+        assert!(
+            problem("unit = \"years\"", "median = 3.0").contains("has a `median` and no number that may be missing")
+        );
+        let message = problem("unit = \"years\"", "missing = \"median\"\nmedian = inf");
+        assert!(message.contains("has median inf"), "{message}");
     }
 
     #[test]

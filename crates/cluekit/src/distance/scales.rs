@@ -16,7 +16,7 @@ pub(super) fn scales(kind: Distance, rows: &[f32], width: usize, schema: Option<
     match schema {
         None => (0..width).for_each(|c| scales[c] = numeric(c)),
         Some(schema) => {
-            for place in schema.columns() {
+            for place in schema.distributions() {
                 for c in place.range() {
                     scales[c] = match place.kind {
                         ColumnKind::Gaussian => numeric(c),

@@ -149,7 +149,9 @@ impl Explainer {
         let certain = unchanged.iter().filter(|clue| clue.accepted).count();
         explanation.certain_unchanged = Some(certain as f64 / unchanged.len() as f64);
         if let Some(schema) = models.schema {
-            let after = match schema.constraints.allow_everything() {
+            // What was certified makes nothing missing; a change of means may.
+            let free = schema.constraints.allow_everything() && schema.features.iter().all(|f| f.missing.is_none());
+            let after = match free {
                 true => change.changed_inputs(),
                 false => mean_row(&clues, rows.width),
             };

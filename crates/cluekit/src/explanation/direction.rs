@@ -1,7 +1,7 @@
 //! Where a changed feature goes: lower, higher, or to another category.
 
 use super::{Change, Clue};
-use crate::data::Schema;
+use crate::data::{Feature, Schema};
 use serde::{Deserialize, Serialize};
 
 /// A changed feature and where it goes.
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Direction {
     /// Name of the feature.
     pub feature: String,
-    /// Where it goes: `lower`, `higher`, or the new category.
+    /// Where it goes: `lower`, `higher`, or the new value of a category or of what was missing.
     pub to: String,
 }
 
@@ -20,7 +20,8 @@ impl Direction {
         let columns = schema.columns();
         let direction = |change: &Change| {
             let place = schema.features.iter().position(|feature| feature.name == change.feature);
-            let number = place.filter(|&place| schema.features[place].kind.scaling().is_some());
+            let is_number = |feature: &Feature| feature.kind.scaling().is_some();
+            let number = place.filter(|&at| is_number(&schema.features[at]) && !columns[at].is_missing(x0));
             let rises = number.map(|place| clue.x[columns[place].start] > x0[columns[place].start]);
             let to = match rises {
                 Some(true) => "higher",

@@ -36,7 +36,8 @@ impl Grouping<'_> {
     }
 }
 
-/// A changed feature by its position, and where it goes: 0 for lower, 1 for higher, from 2 on the new category.
+/// A changed feature by its position, and where it goes: 0 for lower, 1 for higher, 2 for a number that was missing; from
+/// 2 on the new category.
 pub(super) type Move = (usize, usize);
 
 /// Where each of some changed features goes, from the encoded row `x0` to `x`.
@@ -45,6 +46,10 @@ pub(super) fn moves(features: &[usize], x0: &[f32], x: &[f32], columns: &[Column
         let (from, to) = (&x0[columns[feature].range()], &x[columns[feature].range()]);
         match to {
             [one] => usize::from(*one > from[0]),
+            [number, _] if columns[feature].indicator().is_some() => match columns[feature].is_missing(x0) {
+                true => 2,
+                false => usize::from(*number > from[0]),
+            },
             several => 2 + (0..several.len()).max_by(|&a, &b| several[a].total_cmp(&several[b])).unwrap_or(0),
         }
     };

@@ -24,7 +24,7 @@ const ONE_IN: usize = 60;
 const NEIGHBOURS: (usize, usize) = (20, 100);
 /// The distance between two numbers counts no more than this.
 const FAR: f32 = 2.0;
-/// The distance between two categories.
+/// The distance between two categories, and between a number and none.
 const OTHER: f32 = 0.5;
 /// Added to the neighbours' deviation: a number that all of them share may still differ a little.
 const SLACK: f32 = 0.2;
@@ -51,6 +51,9 @@ struct Axis {
 
 impl Axis {
     fn of(column: Column, number: bool, mut values: Vec<f32>) -> Self {
+        if values.is_empty() {
+            values.push(0.0);
+        }
         values.sort_by(f32::total_cmp);
         let median = at(&values, MIDDLE);
         let mut off: Vec<f32> = values.iter().map(|value| (value - median).abs()).collect();
@@ -60,10 +63,11 @@ impl Axis {
         Self { column, number, median, spread, least: values[0], greatest: values[values.len() - 1] }
     }
 
-    /// The place of a row on this axis.
+    /// The place of a row on this axis, NaN if its number is missing.
     fn place(&self, row: &[f32]) -> f32 {
         let columns = &row[self.column.range()];
         match (self.number, columns.len()) {
+            _ if self.column.is_missing(row) => f32::NAN,
             (true, _) => ((columns[0] - self.median) / self.spread).asinh(),
             (false, 1) => columns[0].round(),
             (false, _) => columns.iter().position(|&value| value > 0.5).unwrap_or(0) as f32,
@@ -72,6 +76,13 @@ impl Axis {
 
     fn distance(&self, a: f32, b: f32) -> f32 {
         match self.number {
+            true if a.is_nan() || b.is_nan() => {
+                if a.is_nan() && b.is_nan() {
+                    0.0
+                } else {
+                    OTHER
+                }
+            }
             true => (a - b).abs().min(FAR),
             false if (a - b).abs() > 0.5 => OTHER,
             false => 0.0,
@@ -127,7 +138,8 @@ impl Usual {
             return None;
         }
         let axis = |(feature, column): (&crate::data::Feature, Column)| {
-            let values = (0..samples.len()).map(|row| samples.row(row)[column.start]).collect();
+            let there = (0..samples.len()).map(|row| samples.row(row)).filter(|row| !column.is_missing(row));
+            let values = there.map(|row| row[column.start]).collect();
             Axis::of(column, feature.kind.scaling().is_some(), values)
         };
         let axes: Vec<Axis> = schema.features.iter().zip(schema.columns()).map(axis).collect();
@@ -181,7 +193,7 @@ impl Usual {
         }
     }
 
-    /// Each number of a row beside its neighbours, of which `itself` is none.
+    /// Each number of a row beside those of its neighbours, of which `itself` is none.
     fn looks(&self, x: &[f32], itself: Option<usize>) -> Vec<Look> {
         let place: Vec<f32> = self.axes.iter().map(|axis| axis.place(x)).collect();
         let (count, features) = (self.rows.len(), self.axes.len());
@@ -191,7 +203,7 @@ impl Usual {
         if let Some(itself) = itself {
             sums[itself] = f32::INFINITY;
         }
-        let numbers = (0..features).filter(|&feature| self.axes[feature].number);
+        let numbers = (0..features).filter(|&feature| self.axes[feature].number && !place[feature].is_nan());
         let look = |feature: usize| {
             let mut near: Vec<(f32, usize)> =
                 rows().zip(&sums).enumerate().map(|(row, (held, sum))| (sum - part(feature, held), row)).collect();
@@ -200,6 +212,7 @@ impl Usual {
             near.truncate(last + 1);
             let mut neighbours: Vec<usize> = near.into_iter().map(|(_, row)| row).collect();
             neighbours.sort_unstable();
+            neighbours.retain(|row| !self.places[row * features + feature].is_nan());
             let held = |row: &usize| f64::from(self.places[row * features + feature]);
             let number = neighbours.len() as f64;
             let mean = neighbours.iter().map(held).sum::<f64>() / number;
@@ -208,7 +221,7 @@ impl Usual {
             let beyond = self.axes[feature].is_beyond(x[self.axes[feature].column.start]);
             Look { feature, beyond, score: off / (variance.sqrt() as f32 + SLACK), neighbours }
         };
-        numbers.map(look).collect()
+        numbers.map(look).filter(|look| !look.neighbours.is_empty()).collect()
     }
 }
 
@@ -291,6 +304,23 @@ mod tests {
         assert_eq!(found.len(), 1, "either number may be the wrong one, and one is enough");
         let Outlier { beyond, usual: [low, high], expected, .. } = &found[0];
         assert!(!beyond && low <= expected && expected <= high);
+    }
+
+    #[test]
+    fn a_missing_number_is_no_outlier_and_says_nothing_of_the_others() {
+        let mut schema = schema();
+        schema.features[1].missing = Some(crate::data::Missing { sentinels: vec![], median: Some(0.0) });
+        // As above, but the last bill of every fifth row is missing, and has a median that no bill is near to.
+        let row = |at: u16| {
+            let (bill, missing) = (f32::from(at / 5), at.is_multiple_of(5));
+            let last = if missing { -90.0 } else { bill + f32::from(at % 2) };
+            [bill, last, f32::from(u8::from(missing)), f32::from(at % 3 / 2)]
+        };
+        let samples = Samples { x: (0..500).flat_map(row).collect(), width: 4, y: Targets::Unknown(500) };
+        let usual = Usual::among(&schema, Arc::new(samples)).unwrap();
+        assert_eq!(usual.outside(&[50.0, -90.0, 1.0, 0.0]), []);
+        assert_eq!(usual.outside(&[50.0, -90.0, 0.0, 0.0])[0].range, [0.0, 100.0], "no range holds a median");
+        assert_eq!(usual.outside(&[400.0, -90.0, 1.0, 0.0])[0].feature, 0);
     }
 
     #[test]

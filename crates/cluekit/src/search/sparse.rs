@@ -93,7 +93,11 @@ fn forced(relations: &[Halfspace], schema: &Schema, origin: &Origin) -> Vec<usiz
     let Some(bounds) = &origin.bounds else { return vec![] };
     let mut forced = bounds.must_change(schema, &origin.x);
     let columns = schema.columns();
-    for Halfspace { coefficients, limit } in relations {
+    let says_nothing = |relation: &&Halfspace| {
+        let mut missing = columns.iter().filter(|column| column.is_missing(&origin.x));
+        missing.any(|column| relation.coefficients[column.start].abs() > 0.0)
+    };
+    for Halfspace { coefficients, limit } in relations.iter().filter(|relation| !says_nothing(relation)) {
         let sum: f32 = coefficients.iter().zip(&origin.x).map(|(a, x)| a * x).sum();
         // What moving each feature alone can take off.
         let room = |feature: usize| {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 const TRAIN: usize = 160;
 
 /// What costs what, as in the paper.
-fn search(steps: usize) -> Search {
+pub fn search(steps: usize) -> Search {
     let objective = Objective { input: Weighted(0.03, Distance::L1), ..Objective::default() };
     Search { objective, threshold: 0.5, convergence: Convergence::all_steps(steps), ..Search::clue() }
 }
@@ -34,12 +34,12 @@ fn plan(method: MapperKind, learn_from: LearnFrom) -> MapperPlan {
 }
 
 /// The mappers of every kind, and one that learned from CLUEs.
-fn kinds() -> Vec<(MapperKind, LearnFrom)> {
+pub fn kinds() -> Vec<(MapperKind, LearnFrom)> {
     let from_data = MapperKind::ALL.into_iter().map(|method| (method, LearnFrom::Data));
     from_data.chain([(MapperKind::Glam, LearnFrom::Clues(0.03))]).collect()
 }
 
-fn fit(world: &World, kind: (MapperKind, LearnFrom), seed: u64) -> Mappers {
+pub fn fit(world: &World, kind: (MapperKind, LearnFrom), seed: u64) -> Mappers {
     fit_watched(world, kind, seed, &mut Silent).unwrap()
 }
 
@@ -77,7 +77,7 @@ fn encoded(prepared: &Prepared, inputs: &Inputs) -> Encoded {
 }
 
 /// What fitted mappers propose for some inputs.
-fn proposals(world: &World, inputs: &Inputs, fitted: &Mappers) -> Vec<Vec<Proposal>> {
+pub fn proposals(world: &World, inputs: &Inputs, fitted: &Mappers) -> Vec<Vec<Proposal>> {
     let (models, background) = (world.models(), Background::default());
     let prepared = search(0).prepare(&models, &background, inputs).unwrap();
     let rows = encoded(&prepared, inputs);

@@ -23,7 +23,7 @@ impl Person {
     fn number(&self, name: &str) -> f64 {
         match self.0[name] {
             Value::Number(number) => number,
-            Value::Category(_) => unreachable!("{name} is a number"),
+            Value::Category(_) | Value::Missing => unreachable!("{name} is a number"),
         }
     }
 

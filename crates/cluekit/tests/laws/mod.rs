@@ -11,6 +11,7 @@ mod diversity;
 mod foreign;
 mod identities;
 mod measures;
+mod missing;
 mod names;
 mod portfolio;
 mod refusals;
@@ -19,7 +20,9 @@ mod starts;
 mod stopping;
 mod world;
 
-use cluekit::data::{Constraints, Feature, Image, Kind, Samples, Scaling, Schema, Target, Targets, Task, Value};
+use cluekit::data::{
+    Constraints, Feature, Image, Kind, Missing, Samples, Scaling, Schema, Target, Targets, Task, Value,
+};
 use cluekit::distance::{Distance, Metric, latent_distance};
 use cluekit::diversity::{Diversity, Norm, Set, Space};
 use cluekit::explanation::{Clue, Explanation, Label, Original};

@@ -128,6 +128,22 @@ impl World {
         Self::new(schema.target.task.clone(), Some(schema))
     }
 
+    /// A table in which every kind of feature but one may be missing.
+    pub fn with_gaps(constraints: &str) -> Self {
+        let mut schema = Schema { constraints: toml::from_str(constraints).unwrap(), ..people() };
+        for feature in &mut schema.features {
+            let median = feature.kind.scaling().map(|scaling| (scaling.mean + 1.0).floor());
+            feature.missing = (feature.name != "DEBT").then_some(Missing { sentinels: vec![], median });
+            match &mut feature.kind {
+                Kind::Binary { categories } => categories[0] = "missing".into(),
+                Kind::Categorical { categories } => categories.push("missing".into()),
+                Kind::Continuous(_) | Kind::Ordinal(_) => {}
+            }
+        }
+        schema.validate().unwrap();
+        Self::new(schema.target.task.clone(), Some(schema))
+    }
+
     pub fn images() -> Self {
         let image = Some(Image { channels: 1, height: 1, width: WIDTH, maximum: 1.0 });
         let schema = Schema { image, features: vec![], ..people() };
@@ -196,7 +212,8 @@ pub fn people() -> Schema {
         ("MEMBER", Kind::Binary { categories: names(&["no", "yes"]) }),
         ("JOB", Kind::Categorical { categories: names(&["none", "office", "field"]) }),
     ];
-    let feature = |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None, meaning: None };
+    let feature =
+        |(name, kind): (&str, Kind)| Feature { name: name.into(), kind, unit: None, meaning: None, missing: None };
     Schema {
         target: Target {
             name: "risk".into(),

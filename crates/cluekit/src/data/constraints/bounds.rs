@@ -52,6 +52,9 @@ impl Bounds {
             let (Some(scaling), Some([least, greatest])) = (feature.kind.scaling(), self.ends(feature, *column)) else {
                 return false;
             };
+            if column.is_missing(original) {
+                return false;
+            }
             let value = scaling.decode(original[column.start]);
             let range = Range { least: Some(least), greatest: Some(greatest) };
             !range.contains(value, scaling.noise(value))
@@ -64,9 +67,12 @@ impl Bounds {
         column.range().all(|column| self.lower[column] >= self.upper[column])
     }
 
-    /// Whether a feature cannot have this category.
+    /// Whether a feature cannot have this category, or be missing.
     pub(super) fn closes(&self, feature: &Feature, column: Column, value: &Value) -> bool {
-        let place = position_in(feature.kind.categories(), value.as_cell());
+        let place = match value {
+            Value::Missing => Some(column.len - 1),
+            value => position_in(feature.kind.categories(), value.as_cell()),
+        };
         place.is_some_and(|place| column.len > 1 && self.upper[column.start + place] <= 0.0)
     }
 
@@ -86,7 +92,8 @@ impl Bounds {
 impl Constraints {
     /// The box that a counterfactual of `original`, an encoded row, must stay in.
     ///
-    /// A number without a range stays between the least and the greatest of the training rows, and its own value.
+    /// A number without a range stays between the least and the greatest of the training rows, and its own value. One that
+    /// is missing may become any of them, and none becomes missing.
     /// Constraints that this input contradicts are an error.
     pub fn bounds(&self, schema: &Schema, original: &[f32]) -> Result<Bounds> {
         self.validate(schema)?;
@@ -99,10 +106,20 @@ impl Constraints {
         for (index, (feature, column)) in schema.features.iter().zip(schema.columns()).enumerate() {
             match feature.kind.scaling() {
                 Some(scaling) => {
-                    let x = original[column.start];
-                    let ends = self.interval(feature, scaling, x)?;
+                    let missing = column.is_missing(original);
+                    if missing && self.immutable.contains(&feature.name) {
+                        bounds.pin(schema, original, index);
+                        continue;
+                    }
+                    let (x, ends) = match missing {
+                        true => (f32::NAN, self.filled_in(feature, scaling)),
+                        false => (original[column.start], self.interval(feature, scaling, original[column.start])?),
+                    };
                     [bounds.lower[column.start], bounds.upper[column.start]] =
                         self.without_never(feature, scaling, x, ends)?;
+                    if let (Some(indicator), false) = (column.indicator(), missing) {
+                        bounds.upper[indicator] = 0.0;
+                    }
                 }
                 None => self.close_categories(schema, original, index, &mut bounds),
             }
@@ -110,6 +127,16 @@ impl Constraints {
         self.check_count(schema, original, &bounds)?;
         self.check_relations(schema, original, &bounds)?;
         Ok(bounds)
+    }
+
+    /// Both ends of a number that is missing in the input: any that its range, or a training row, holds.
+    fn filled_in(&self, feature: &Feature, scaling: &Scaling) -> [f32; 2] {
+        let range = self.ranges.get(&feature.name).copied().unwrap_or_default().inward(scaling);
+        let lower = range.least.map(|value| not_below(scaling, value));
+        let upper = range.greatest.map(|value| not_above(scaling, value));
+        let [least, greatest] = [scaling.least, scaling.greatest].map(|value| scaling.encode(value));
+        let lower = lower.unwrap_or_else(|| least.min(upper.unwrap_or(f32::INFINITY)));
+        [lower, upper.unwrap_or(greatest).max(lower)]
     }
 
     /// Both ends of a number that is `x` in the input.
@@ -139,7 +166,7 @@ impl Constraints {
         Ok([lower, upper])
     }
 
-    /// Both ends of a number that is `x` in the input, moved inward past what it may never become.
+    /// Both ends of a number that is `x` in the input, NaN if it is missing, moved inward past what it may never become.
     fn without_never(&self, feature: &Feature, scaling: &Scaling, x: f32, ends: [f32; 2]) -> Result<[f32; 2]> {
         let value = scaling.decode(x);
         let forbidden = self.forbidden_from(feature, value);
@@ -155,7 +182,9 @@ impl Constraints {
         match [if inside { lower.min(x) } else { lower }, if inside { upper.max(x) } else { upper }] {
             [lower, upper] if lower <= upper => Ok([lower, upper]),
             _ => {
-                let [shown, least, greatest] = [value, least, greatest].map(|value| scaling.show(value));
+                let [least, greatest] = [least, greatest].map(|value| scaling.show(value));
+                let shown = if value.is_nan() { Value::Missing } else { Value::Number(value) };
+                let shown = feature.show(&shown);
                 let problem = format!(
                     "`{}` is {shown} in this input, and `never` leaves no value between {least} and {greatest} that it \
                      could take; widen its range, or remove a value",
@@ -184,12 +213,14 @@ impl Constraints {
     }
 
     fn check_relations(&self, schema: &Schema, original: &[f32], bounds: &Bounds) -> Result<()> {
-        let inequalities = self.inequalities(schema);
+        let row = schema.decode_row(original);
+        let inequalities: Vec<Inequality> =
+            self.inequalities(schema).into_iter().map(|relation| relation.of_present(&row)).collect();
         let Err(position) = bounds.domains(schema).tighten(schema, &inequalities) else { return Ok(()) };
         let (relation, inequality) = (&self.relations[position], &inequalities[position]);
         let columns = schema.columns();
         let problem = if inequality.terms.iter().all(|&(index, _)| bounds.pins(columns[index])) {
-            let values = schema.decode_row(original);
+            let values = &row;
             let value = |name: &str| {
                 let place = schema.features.iter().position(|feature| feature.name == name);
                 place.and_then(|index| values[index].as_cell().number()).unwrap_or(f64::NAN)

@@ -2,6 +2,7 @@
 
 use super::Constraints;
 use crate::data::encoding::position_in;
+use crate::data::missing::MISSING;
 use crate::data::{Feature, Schema, Value};
 use std::cmp::Ordering;
 
@@ -37,19 +38,24 @@ impl Schema {
 
 impl Constraints {
     /// The rule that keeps a feature from going from one value to another by itself; none if it may.
+    ///
+    /// Nothing becomes missing, and what is missing may become any value that is allowed, since it lies in no direction.
     pub(super) fn rule(&self, feature: &Feature, from: &Value, to: &Value) -> Option<String> {
         if !feature.differs(from, to) {
             return None;
         }
+        let from_missing = feature.is_missing(from);
         let direction = match (self.level(feature, from), self.level(feature, to)) {
             (Some(from), Some(to)) => from.partial_cmp(&to),
             _ => None,
         };
         if self.immutable.contains(&feature.name) {
             Some("is immutable".into())
-        } else if self.only_up.contains(&feature.name) && direction != Some(Ordering::Less) {
+        } else if feature.is_missing(to) {
+            Some(format!("may never become {MISSING}"))
+        } else if self.only_up.contains(&feature.name) && direction != Some(Ordering::Less) && !from_missing {
             Some("may only go up".into())
-        } else if self.only_down.contains(&feature.name) && direction != Some(Ordering::Greater) {
+        } else if self.only_down.contains(&feature.name) && direction != Some(Ordering::Greater) && !from_missing {
             Some("may only go down".into())
         } else {
             self.never_rule(feature, to).or_else(|| self.transition_rule(feature, from, to))
@@ -97,6 +103,7 @@ impl Constraints {
 mod tests {
     use super::super::tests::{credit, read};
     use super::*;
+    use crate::data::Missing;
 
     fn row(limit: f64, bill: f64, pay: f64, rate: f64, married: &str, education: &str) -> Vec<Value> {
         let category = |text: &str| Value::Category(text.into());
@@ -153,6 +160,26 @@ mod tests {
         assert_eq!(broken(order, &values), ["EDUCATION may only go up but went from school to other"]);
         let values = row(20_000.0, 3_000.0, 1.0, 2.5, "yes", "university");
         assert_eq!(broken(order, &values), Vec::<String>::new());
+    }
+
+    #[test]
+    fn nothing_becomes_missing_and_what_is_missing_lies_in_no_direction() {
+        let mut schema = credit();
+        schema.features[2].missing = Some(Missing::default());
+        let row = |pay: Value| {
+            let mut values = row(20_000.0, 3_000.0, 0.0, 2.5, "yes", "school");
+            values[2] = pay;
+            values
+        };
+        let constraints = read("only_down = [\"PAY_0\"]\nrelations = [\"PAY_0 <= 0\"]");
+        let broken = |from: Value, to: Value| constraints.broken(&schema, &row(from), &row(to));
+        assert_eq!(
+            broken(Value::Number(0.0), Value::Missing),
+            ["PAY_0 may never become missing but went from 0 to missing"]
+        );
+        assert_eq!(broken(Value::Missing, Value::Missing), Vec::<String>::new());
+        assert_eq!(broken(Value::Missing, Value::Number(-1.0)), Vec::<String>::new());
+        assert_eq!(broken(Value::Missing, Value::Number(3.0)), ["PAY_0 <= 0 does not hold: 3 > 0"]);
     }
 
     #[test]

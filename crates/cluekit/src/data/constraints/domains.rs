@@ -4,7 +4,7 @@
 //! are tightened until nothing moves. No values that keep the relations are ever lost.
 
 use super::{Constraints, Relation};
-use crate::data::{Scaling, Schema};
+use crate::data::{Scaling, Schema, Value};
 
 /// How often all relations are gone through; the ends of numbers without decimals may creep for ever.
 const MOST_ROUNDS: usize = 100;
@@ -19,10 +19,18 @@ pub(super) struct Inequality {
 }
 
 impl Inequality {
-    /// Whether `values`, one a feature, keep it.
+    /// Whether `values`, one a feature, keep it; a relation to a missing value, which is NaN, says nothing.
     pub(super) fn holds(&self, schema: &Schema, values: &[f64]) -> bool {
         let (slack, noise) = self.slack(schema, |index, _| values[index]);
-        slack >= -noise
+        slack.is_nan() || slack >= -noise
+    }
+
+    /// The same, or nothing at all if it names a value that is missing in a row.
+    pub(super) fn of_present(self, row: &[Value]) -> Self {
+        match self.terms.iter().any(|(index, _)| row[*index] == Value::Missing) {
+            true => Self { terms: vec![], limit: 0.0 },
+            false => self,
+        }
     }
 
     /// What is left to the limit when each feature, with its coefficient, has some `value`; and how much of that may

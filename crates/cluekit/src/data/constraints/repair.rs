@@ -22,19 +22,22 @@ impl Constraints {
     pub fn repair(&self, schema: &Schema, original: &[Value], mut values: Vec<Value>, bounds: &Bounds) -> Vec<Value> {
         let mut domains = bounds.domains(schema);
         for (index, (feature, column)) in schema.features.iter().zip(schema.columns()).enumerate() {
-            if bounds.pins(column) {
+            if bounds.pins(column) || bounds.closes(feature, column, &values[index]) {
                 values[index] = original[index].clone();
+            }
+            if bounds.pins(column) {
                 domains.ends[index] = [number(&values[index]); 2];
+            } else if values[index] == Value::Missing {
+                continue;
             } else if let Some(scaling) = feature.kind.scaling() {
                 let [least, greatest] = domains.ends[index];
                 let forbidden = self.forbidden_from(feature, number(&original[index]));
                 let inside = number(&values[index]).clamp(least, greatest);
                 values[index] = Value::Number(forbidden.aside(scaling, inside, [least, greatest]));
-            } else if bounds.closes(feature, column, &values[index]) {
-                values[index] = original[index].clone();
             }
         }
-        let relations = self.inequalities(schema);
+        let relations = self.inequalities(schema).into_iter().map(|relation| relation.of_present(&values));
+        let relations: Vec<Inequality> = relations.collect();
         let wanted: Vec<f64> = values.iter().map(number).collect();
         if relations.iter().all(|relation| relation.holds(schema, &wanted)) {
             return values;
@@ -53,9 +56,12 @@ impl Constraints {
     }
 }
 
-/// The number of a value; categories take no part in relations.
+/// The number of a value, NaN if it is missing; categories take no part in relations.
 fn number(value: &Value) -> f64 {
-    value.as_cell().number().unwrap_or_default()
+    match value {
+        Value::Missing => f64::NAN,
+        value => value.as_cell().number().unwrap_or_default(),
+    }
 }
 
 /// What is to be settled: `wanted` but for `relations`.
@@ -124,7 +130,7 @@ mod tests {
     use super::super::Transition;
     use super::super::tests::{read, scaling, strings, table};
     use super::*;
-    use crate::data::Kind;
+    use crate::data::{Kind, Missing};
     use proptest::prelude::*;
 
     const NAMES: [&str; 3] = ["a", "b", "c"];
@@ -219,6 +225,24 @@ mod tests {
         )
     }
 
+    /// Two whole numbers and a job, each of which may be missing.
+    fn gaps() -> Schema {
+        let number = || Kind::Ordinal(scaling(3.0, 2.0, Some(0), [0.0, 6.0]));
+        let jobs = Kind::Categorical { categories: strings(&["clerk", "judge", "missing"]) };
+        let mut schema = table(vec![("a", number()), ("b", number()), ("job", jobs)]);
+        for feature in &mut schema.features {
+            let median = feature.kind.scaling().map(|_| 2.0);
+            feature.missing = Some(Missing { sentinels: vec![], median });
+        }
+        schema
+    }
+
+    fn with_gaps() -> impl Strategy<Value = Vec<Value>> {
+        let number = || prop_oneof![(0..=6_i32).prop_map(|v| Value::Number(v.into())), Just(Value::Missing)];
+        let job = (0..3_usize).prop_map(|job| Value::Category(["clerk", "judge", "missing"][job].into()));
+        (number(), number(), job).prop_map(|(a, b, job)| vec![a, b, job])
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
@@ -275,6 +299,26 @@ mod tests {
             let columns = encoded.iter().zip(bounds.lower.iter().zip(&bounds.upper));
             prop_assert!(columns.into_iter().all(|(x, (l, u))| (l - 1e-6..=u + 1e-6).contains(x)));
             prop_assert_eq!(constraints.repair(&schema, &from, repaired.clone(), &bounds), repaired);
+        }
+
+        #[test]
+        fn repaired_values_are_missing_only_where_they_were(
+            from in with_gaps(), to in with_gaps(), pinned in 0..3_usize, least in 0..=5_i32, up in any::<bool>(),
+        ) {
+            let schema = gaps();
+            let mut constraints = read(&format!("ranges = {{ b = [{least}, 6] }}\nrelations = [\"a <= b\"]"));
+            constraints.immutable = [strings(&[]), strings(&["a"]), strings(&["job"])][pinned].clone();
+            constraints.only_up = if up && pinned == 0 { strings(&["a"]) } else { vec![] };
+            let Ok(bounds) = constraints.bounds(&schema, &schema.encode_row(&from).unwrap()) else { return Ok(()) };
+            let repaired = constraints.repair(&schema, &from, to.clone(), &bounds);
+            for (place, feature) in schema.features.iter().enumerate() {
+                let [from, repaired] = [&from, &repaired].map(|row| feature.is_missing(&row[place]));
+                prop_assert!(from || !repaired, "{} became missing", feature.name);
+                prop_assert!(!constraints.immutable.contains(&feature.name) || from == repaired);
+            }
+            prop_assert_eq!(constraints.broken(&schema, &from, &repaired), Vec::<String>::new());
+            let again = constraints.repair(&schema, &from, repaired.clone(), &bounds);
+            prop_assert_eq!(again, repaired);
         }
 
         #[test]

@@ -1,5 +1,6 @@
 //! Reading a condition: a descent through `or`, `and`, `not` and the tests of features.
 
+use super::MISSING;
 use super::words::{LANGUAGE, Sign, is_reserved};
 use super::{Connective, Limit, Node, Order, Test, find, guess, listed, shortened};
 use crate::data::encoding::{Cell, position_in};
@@ -164,6 +165,9 @@ impl Parser<'_> {
 
 /// The test for some values, which are put in order.
 fn one_of(feature: &Feature, values: &[String]) -> Result<Test, String> {
+    if feature.has_indicator() && values == [MISSING] {
+        return Ok(Test::Missing);
+    }
     if let Some(scaling) = feature.kind.scaling() {
         let limits: Result<Vec<Limit>, String> = values.iter().map(|text| limit(feature, scaling, text)).collect();
         let mut limits = limits?;

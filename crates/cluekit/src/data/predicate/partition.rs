@@ -13,7 +13,7 @@ impl Predicate {
     ///
     /// One for each category that occurs. For a number, one for each value if there are at most eight, else the
     /// quarters of the rows in its order: cuts are values of the rows, equal values stay together, so that there may
-    /// be fewer than four.
+    /// be fewer than four; and one for the rows in which it is missing.
     pub fn partition(feature: &str, schema: &Schema, rows: &[Vec<Value>]) -> Result<Vec<Self>> {
         let nodes = nodes(feature, schema, rows).map_err(Error::data)?;
         Ok(nodes.into_iter().map(Self).collect())
@@ -24,10 +24,16 @@ fn nodes(name: &str, schema: &Schema, rows: &[Vec<Value>]) -> std::result::Resul
     check_table(schema)?;
     let (index, feature) = find(schema, name)?;
     let groups = match feature.kind.scaling() {
-        Some(scaling) => by_number(column(rows, index, feature, number)?, scaling),
+        Some(scaling) => {
+            let is_missing = |row: &&Vec<Value>| row.get(index) == Some(&Value::Missing) && feature.has_indicator();
+            let missing = rows.iter().any(|row| is_missing(&row)).then(|| vec![Test::Missing]);
+            let there = rows.iter().filter(|row| !is_missing(row));
+            let numbers = column(there, index, feature, number)?;
+            by_number(numbers, scaling).into_iter().chain(missing).collect()
+        }
         None => {
             let categories = feature.kind.categories();
-            by_category(column(rows, index, feature, |value| place(value, categories))?, categories)
+            by_category(column(rows.iter(), index, feature, |value| place(value, categories))?, categories)
         }
     };
     let node = |test| Node::test(index, feature, test);
@@ -36,8 +42,8 @@ fn nodes(name: &str, schema: &Schema, rows: &[Vec<Value>]) -> std::result::Resul
 }
 
 /// What `fit` reads from each row's value of the feature.
-fn column<T>(
-    rows: &[Vec<Value>],
+fn column<'a, T>(
+    rows: impl Iterator<Item = &'a Vec<Value>>,
     index: usize,
     feature: &Feature,
     fit: impl Fn(&Value) -> Option<T>,
@@ -50,20 +56,20 @@ fn column<T>(
             format!("row {row} has {got} as `{name}`, which is {}; give rows that fit the schema", kind.name())
         })
     };
-    rows.iter().enumerate().map(read).collect()
+    rows.enumerate().map(read).collect()
 }
 
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => Some(*number).filter(|number| number.is_finite()),
-        Value::Category(_) => None,
+        Value::Category(_) | Value::Missing => None,
     }
 }
 
 fn place(value: &Value, categories: &[String]) -> Option<usize> {
     match value {
         Value::Category(text) => categories.iter().position(|category| category == text),
-        Value::Number(_) => None,
+        Value::Number(_) | Value::Missing => None,
     }
 }
 
@@ -122,6 +128,7 @@ fn readable(number: f64, scaling: &Scaling) -> Limit {
 mod tests {
     use super::*;
     use crate::data::Kind;
+    use crate::data::Missing;
     use crate::data::constraints::tests::{credit, scaling, strings, table};
     use proptest::prelude::*;
 
@@ -143,6 +150,26 @@ mod tests {
 
     fn problem(feature: &str, rows: &[Vec<Value>]) -> String {
         Predicate::partition(feature, &schema(Some(1)), rows).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn rows_in_which_a_number_is_missing_are_a_group() {
+        let mut schema = table(vec![("x", Kind::Continuous(scaling(0.0, 1.0, Some(0), [0.0, 9.0])))]);
+        schema.features[0].missing = Some(Missing { sentinels: vec![], median: Some(1.0) });
+        let rows: Vec<Vec<Value>> = [Value::Number(1.0), Value::Missing, Value::Number(2.0)].map(|v| vec![v]).to_vec();
+        let parts = Predicate::partition("x", &schema, &rows).unwrap();
+        let texts: Vec<String> = parts.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["x = 1", "x = 2", "x = missing"]);
+        let held = |text: &str| {
+            let predicate = Predicate::parse(text, &schema).unwrap();
+            assert_eq!(predicate.to_string(), text);
+            rows.iter().map(|row| predicate.holds(row)).collect::<Vec<_>>()
+        };
+        assert_eq!(held("x = missing"), [false, true, false]);
+        assert_eq!(held("x != missing"), [true, false, true]);
+        assert_eq!((held("x >= 1"), held("x in 0..9")), (vec![true, false, true], vec![true, false, true]));
+        schema.features[0].missing = None;
+        assert!(Predicate::parse("x = missing", &schema).is_err());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! others, collects the distinct words of those.
 
 use super::{Cells, Places, RawColumn, RawTable};
+use crate::data::missing::is_written_missing;
 use crate::error::{Error, Result};
 use csv::StringRecord;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,11 +37,7 @@ where
     let (found, places) = first_pass(path, &names, places, records())?;
     let mut texts = second_pass(&found, &records)?;
     let cells = found.into_iter().enumerate().map(|(index, numbers)| match numbers {
-        Some(Numbers { values, decimals }) => {
-            // Whole numbers may be written as 2.0 or 5.00E+05; their zeros say nothing.
-            let whole = values.iter().all(|v| v.fract() == 0.0);
-            Cells::Numbers { values, decimals: if whole { 0 } else { decimals } }
-        }
+        Some(Numbers { values, decimals }) => Cells::numbers(values, decimals),
         None => texts.remove(&index).unwrap_or_default().cells(),
     });
     let columns = names.into_iter().zip(cells).map(|(name, cells)| RawColumn { name, cells }).collect();
@@ -92,27 +89,16 @@ fn first_pass(
     Ok((found, places(lines)))
 }
 
-/// The number in a cell, or nothing if it holds text; missing and infinite values are problems.
+/// The number in a cell, NaN if it is missing, or nothing if it holds text; an infinite value is a problem.
 fn read_cell(cell: &str) -> std::result::Result<Option<f64>, String> {
-    if is_missing(cell) {
-        return Err(missing_value(cell));
+    if is_written_missing(cell) {
+        return Ok(Some(f64::NAN));
     }
     match cell.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(Some(number + 0.0)),
         Ok(_) => Err(infinite_value(cell)),
         Err(_) => Ok(None),
     }
-}
-
-/// Whether a cell is one of the usual ways of writing that there is no value.
-pub(super) fn is_missing(cell: &str) -> bool {
-    const MISSING: [&str; 7] = ["", "na", "n/a", "nan", "-nan", "null", "<na>"];
-    MISSING.iter().any(|missing| cell.eq_ignore_ascii_case(missing))
-}
-
-pub(super) fn missing_value(cell: &str) -> String {
-    let shown = if cell.is_empty() { "the cell is empty".to_owned() } else { format!("`{cell}` is a missing value") };
-    format!("{shown}; fill it in or drop the row or the column")
 }
 
 pub(super) fn infinite_value(cell: impl std::fmt::Display) -> String {
@@ -122,12 +108,14 @@ pub(super) fn infinite_value(cell: impl std::fmt::Display) -> String {
 impl Numbers {
     fn push(&mut self, number: f64, written: &str) {
         self.values.push(number);
-        self.decimals = self.decimals.max(decimals_of(written));
+        if !number.is_nan() {
+            self.decimals = self.decimals.max(decimals_of(written));
+        }
     }
 }
 
 /// How many digits after the point a number needs that is written as `text`: 2 for `1.50`, 4 for `1.5e-3`.
-pub(super) fn decimals_of(text: &str) -> u32 {
+pub(in crate::data) fn decimals_of(text: &str) -> u32 {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let digits = mantissa.split_once('.').map_or(0, |(_, digits)| digits.len() as i64);
     let shift: i64 = exponent.parse().unwrap_or(0);
@@ -194,9 +182,9 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_infinite_cells_are_problems_and_words_are_not() {
-        for missing in ["", "NA", "n/a", "NaN", "null"] {
-            assert!(read_cell(missing).unwrap_err().contains("fill it in or drop"), "{missing}");
+    fn infinite_cells_are_problems_and_missing_ones_and_words_are_not() {
+        for missing in ["", "NA", "?", "NaN", "None"] {
+            assert!(read_cell(missing).unwrap().unwrap().is_nan(), "{missing}");
         }
         for infinite in ["inf", "-Infinity", "1e400"] {
             assert!(read_cell(infinite).unwrap_err().contains("not a finite number"), "{infinite}");

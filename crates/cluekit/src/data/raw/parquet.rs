@@ -1,10 +1,10 @@
 //! Flat Parquet files: whole and real numbers, booleans and text, column by column.
 
-use super::build::{Words, column_names, decimals_of, infinite_value, is_missing, missing_value};
+use super::build::{Words, column_names, decimals_of, infinite_value};
 use super::{Cells, Places, RawColumn, RawTable, guarded};
 use crate::error::{Error, Result};
 use csv::StringRecord;
-use parquet::basic::{Compression, ConvertedType, LogicalType};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
@@ -104,6 +104,8 @@ fn meaning(descriptor: &ColumnDescriptor) -> std::result::Result<Meaning, &'stat
 struct Collector<'a> {
     path: &'a Path,
     name: &'a str,
+    /// Whether the cells are words rather than numbers.
+    text: bool,
     values: Vec<f64>,
     decimals: u32,
     words: Words,
@@ -114,12 +116,13 @@ impl Collector<'_> {
         Places::Rows.error(self.path, row, &format!("column `{}`: {problem}", self.name))
     }
 
+    fn too_short(&self) -> Error {
+        Error::file(self.path, format!("is damaged: column `{}` lacks values; write it again", self.name))
+    }
+
     /// Adds a number that has `decimals` digits after the point.
     fn number(&mut self, value: f64, decimals: u32) -> Result<()> {
         let row = self.values.len();
-        if value.is_nan() {
-            return Err(self.cell_error(row, &missing_value("NaN")));
-        }
         if value.is_infinite() {
             return Err(self.cell_error(row, &infinite_value(value)));
         }
@@ -143,19 +146,17 @@ impl Collector<'_> {
     fn word(&mut self, row: usize, bytes: &[u8]) -> Result<()> {
         let text = std::str::from_utf8(bytes)
             .map_err(|_| self.cell_error(row, "is not UTF-8 text; turn it into text or drop the column"))?;
-        if is_missing(text.trim()) {
-            return Err(self.cell_error(row, &missing_value(text.trim())));
-        }
         self.words.push(text.trim());
         Ok(())
     }
 
     fn cells(self) -> Cells {
-        if self.values.is_empty() {
-            return self.words.cells();
-        }
-        let whole = self.values.iter().all(|v| v.fract() == 0.0);
-        Cells::Numbers { values: self.values, decimals: if whole { 0 } else { self.decimals } }
+        if self.text { self.words.cells() } else { Cells::numbers(self.values, self.decimals) }
+    }
+
+    /// Adds a null.
+    fn missing(&mut self) {
+        if self.text { self.words.push("") } else { self.values.push(f64::NAN) }
     }
 
     /// Gives every value of `reader` with its row, counted over the whole file, to `add`.
@@ -173,15 +174,20 @@ impl Collector<'_> {
             let (records, _, _) = reader
                 .read_records(BATCH, Some(&mut levels), None, &mut values)
                 .map_err(|error| damaged(self.path, &error))?;
-            if let Some(null) = values.len().ne(&records).then(|| levels.iter().position(|&level| level == 0)) {
-                let row = row + null.unwrap_or(values.len());
-                return Err(self.cell_error(row, &missing_value("null")));
-            }
             if records == 0 {
                 return Ok(row);
             }
-            for value in &values {
-                add(self, row, value)?;
+            // Of a column that may hold nulls there is a level for each row, 0 for a null; values are only the others.
+            let has_nulls = values.len() != records;
+            let mut there = values.iter();
+            for record in 0..records {
+                match levels.get(record) {
+                    Some(0) if has_nulls => self.missing(),
+                    _ => {
+                        let value = there.next().ok_or_else(|| self.too_short())?;
+                        add(self, row, value)?;
+                    }
+                }
                 row += 1;
             }
         }
@@ -197,7 +203,8 @@ fn read_column(
 ) -> Result<Cells> {
     let fail = |problem: &str| Error::file(path, format!("column `{name}` {problem}"));
     let meaning = meaning(descriptor).map_err(fail)?;
-    let mut all = Collector { path, name, values: Vec::new(), decimals: 0, words: Words::default() };
+    let is_text = matches!(descriptor.physical_type(), Type::BOOLEAN | Type::BYTE_ARRAY);
+    let mut all = Collector { path, name, text: is_text, values: Vec::new(), decimals: 0, words: Words::default() };
     let mut row = 0;
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group).map_err(|error| damaged(path, &error))?;
@@ -304,15 +311,27 @@ mod tests {
     }
 
     #[test]
-    fn null_nan_and_infinity_are_named_with_row_and_column() {
+    fn nulls_and_nan_are_missing_and_infinity_is_named_with_row_and_column() {
         let whole = |group: &mut Group<'_>| column::<DoubleType>(group, &[1.0, 2.0], Some(&[1, 1]));
         let null = |group: &mut Group<'_>| column::<DoubleType>(group, &[1.0], Some(&[1, 0]));
         let nan = |group: &mut Group<'_>| column::<DoubleType>(group, &[f64::NAN], Some(&[1]));
         let infinite = |group: &mut Group<'_>| column::<DoubleType>(group, &[f64::INFINITY], Some(&[1]));
-        let message = |last| problem(&file("optional double age;", Compression::SNAPPY, &[&whole, last]));
-        assert!(message(&null).contains("row 4, column `age`: `null` is a missing value"));
-        assert!(message(&nan).contains("row 3, column `age`: `NaN` is a missing value"));
-        assert!(message(&infinite).contains("row 3, column `age`: `inf` is not a finite number"));
+        let ages = |last| file("optional double age;", Compression::SNAPPY, &[&whole, last]);
+        for (last, rows) in [(&null as &dyn Fn(&mut Group<'_>), 4), (&nan, 3)] {
+            let table = read(ages(last).path()).unwrap();
+            let missing: Vec<bool> = (0..rows).map(|row| table.columns[0].cell(row).is_missing()).collect();
+            assert_eq!((missing.iter().filter(|missing| **missing).count(), missing[rows - 1]), (1, true));
+        }
+        assert!(problem(&ages(&infinite)).contains("row 3, column `age`: `inf` is not a finite number"));
+    }
+
+    #[test]
+    fn a_text_that_is_null_is_a_missing_cell() {
+        let fill = |group: &mut Group<'_>| column::<ByteArrayType>(group, &words(&["x", "y"]), Some(&[0, 1, 0, 1]));
+        let table = read(file("optional binary f (UTF8);", Compression::SNAPPY, &[&fill]).path()).unwrap();
+        let text = Cells::Text { words: vec!["".into(), "x".into(), "y".into()], codes: vec![0, 1, 0, 2] };
+        assert_eq!(table.columns[0].cells, text);
+        assert!(table.columns[0].cell(2).is_missing() && !table.columns[0].cell(3).is_missing());
     }
 
     #[test]

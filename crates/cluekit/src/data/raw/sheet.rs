@@ -55,10 +55,12 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_cell_is_named_with_its_row_of_the_sheet() {
-        let rows = sheet(&[&["ID", "age"], &["1", ""]]);
-        let message = table(Path::new("t.xls"), &rows, 0).unwrap_err().to_string();
-        assert!(message.starts_with("t.xls: row 2 of the sheet, column `age`: the cell is empty"), "{message}");
+    fn an_empty_cell_is_missing_and_an_infinite_one_is_named_with_its_row_of_the_sheet() {
+        let sheet = |cell| table(Path::new("t.xls"), &sheet(&[&["ID", "age"], &["1", cell], &["2", "30"]]), 0);
+        let empty = sheet("").unwrap();
+        assert_eq!((empty.columns[1].cell(0).is_missing(), empty.place(0)), (true, "row 2 of the sheet".into()));
+        let message = sheet("inf").unwrap_err().to_string();
+        assert!(message.starts_with("t.xls: row 2 of the sheet, column `age`: `inf` is not a finite"), "{message}");
     }
 
     #[test]

@@ -149,9 +149,16 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_infinite_values_are_named_with_line_and_column() {
-        assert!(problem("a,b\n1,2\n3,\n").starts_with("t.csv, line 3: column `b`: the cell is empty"));
-        assert!(problem("a,b\n1,NaN\n").starts_with("t.csv, line 2: column `b`: `NaN` is a missing value"));
+    fn missing_cells_are_none_among_numbers_and_stay_as_they_are_among_text() {
+        let columns = table(b"a,b\n1,x\n,?\nNA,\n2.5,y\n").unwrap().columns;
+        assert_eq!([0, 1, 2, 3].map(|row| columns[0].cell(row).number()), [Some(1.0), None, None, Some(2.5)]);
+        assert_eq!([0, 1, 2, 3].map(|row| columns[1].cell(row).is_missing()), [false, true, true, false]);
+        let Cells::Numbers { decimals, .. } = columns[0].cells else { panic!("a column of numbers") };
+        assert_eq!((decimals, columns[1].cell(1)), (1, crate::data::encoding::Cell::Text("?")));
+    }
+
+    #[test]
+    fn infinite_values_are_named_with_line_and_column() {
         assert!(problem("a,b\n1,2\n-inf,2\n").starts_with("t.csv, line 3: column `a`: `-inf` is not a finite"));
     }
 

@@ -191,7 +191,7 @@ fn feature(table: &RawTable, name: &str, role: Role, training: &[usize]) -> Resu
         Role::Age => (Kind::Continuous(scaling()?), Some("years")),
         Role::Amount => (Kind::Continuous(scaling()?), Some("NT$")),
     };
-    Ok(Feature { name: name.to_owned(), kind, unit: unit.map(str::to_owned), meaning: None })
+    Ok(Feature { name: name.to_owned(), kind, unit: unit.map(str::to_owned), meaning: None, missing: None })
 }
 
 #[cfg(test)]
@@ -335,6 +335,7 @@ mod tests {
                     let same = match value {
                         Value::Number(number) => number.to_bits() == original.to_bits(),
                         Value::Category(text) => *text == original.to_string(),
+                        Value::Missing => false,
                     };
                     assert!(same, "row {row}, {}: {original} became {value}", column.name);
                 }

@@ -21,7 +21,7 @@ pub fn make(seed: Seed) -> Dataset {
         let values: Vec<f64> = points.iter().map(|point| point[axis]).collect();
         let scaling = Scaling::fit(&values[..TRAIN]).expect("points near the unit circle are small numbers");
         let kind = Kind::Continuous(scaling.rounding_to(Some(DECIMALS), &values));
-        (Feature { name: name.to_owned(), kind, unit: None, meaning: None }, scaling)
+        (Feature { name: name.to_owned(), kind, unit: None, meaning: None, missing: None }, scaling)
     };
     let ((x1, first), (x2, second)) = (feature("x1", 0), feature("x2", 1));
     let x = points.iter().flat_map(|[a, b]| [first.encode(*a), second.encode(*b)]).collect();

@@ -1,7 +1,8 @@
 //! A user's own table: CSV or Parquet, with a column to predict.
 
 use super::Request;
-use crate::data::infer::{Inferred, infer};
+use crate::data::gaps;
+use crate::data::infer::Inferred;
 use crate::data::raw::{RawTable, ReadTable, file_name};
 use crate::data::split::Split;
 use crate::data::{Dataset, Samples, Schema, Source, Targets, Task};
@@ -11,12 +12,18 @@ use std::path::Path;
 /// Reads the table at `path`; what its columns mean is inferred unless `schema` says it.
 pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<Dataset> {
     let ReadTable { table, source } = RawTable::read(path)?;
-    let target = target_name(&table, request, schema)?;
-    let split = Split::new(table.rows(), request.test_share, request.seed)?;
-    let Inferred { schema, notes } = match schema {
-        Some(schema) => given(&table, schema)?,
-        None => infer(&table, target, &split.train)?,
+    let table = match schema {
+        Some(schema) => gaps::without_sentinels(table, schema),
+        None => table,
     };
+    let target = target_name(&table, request, schema)?;
+    let new_split = |rows| Split::new(rows, request.test_share, request.seed);
+    let (split, left_out) = gaps::split(&table, target, schema, new_split)?;
+    let Inferred { schema, notes } = match schema {
+        Some(schema) => completed(&table, schema, &split.train)?,
+        None => gaps::inferred(&table, target, &split.train)?,
+    };
+    let notes = left_out.into_iter().chain(notes).collect();
     Ok(Dataset { notes, ..assemble(&file_name(path), &table, schema, &split, source)? })
 }
 
@@ -24,7 +31,14 @@ pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<D
 pub fn read_rows(path: &Path, schema: &Schema) -> Result<Vec<f32>> {
     let ReadTable { table, .. } = RawTable::read(path)?;
     given(&table, schema)?;
-    encode_inputs(&table, schema)
+    encode_inputs(&gaps::without_sentinels(table, schema), schema)
+}
+
+/// A schema that was given, checked against `table` and with what it leaves open about missing cells.
+fn completed(table: &RawTable, schema: &Schema, training: &[usize]) -> Result<Inferred> {
+    let Inferred { schema, notes } = given(table, schema)?;
+    let schema = gaps::completed(table, schema, training)?;
+    Ok(Inferred { notes: gaps::note(table, &schema).into_iter().chain(notes).collect(), schema })
 }
 
 /// The column to predict: what was asked for, else what the schema says.
@@ -82,6 +96,7 @@ pub(in crate::data) fn assembled(
 
 /// The inputs of all rows.
 pub(in crate::data) fn encode_inputs(table: &RawTable, schema: &Schema) -> Result<Vec<f32>> {
+    gaps::refuse(table, schema)?;
     let width = schema.width();
     let mut x = vec![0.0; table.rows() * width];
     for (feature, place) in schema.features.iter().zip(schema.columns()) {
@@ -95,17 +110,22 @@ pub(in crate::data) fn encode_inputs(table: &RawTable, schema: &Schema) -> Resul
     Ok(x)
 }
 
+/// The targets of all rows; of a row without one, which no split has, anything.
 fn encode_targets(table: &RawTable, schema: &Schema) -> Result<Targets> {
     let column = table.need(&schema.target.name)?;
     let rows = 0..table.rows();
     match &schema.target.task {
         task @ Task::Classification { .. } => {
-            let label = |row| task.label(column.cell(row)).map_err(|p| table.cell_error(row, &column.name, p));
+            let label = |row| match task.label(column.cell(row)) {
+                Err(_) if !gaps::has_target(column, row) => Ok(0),
+                label => label.map_err(|problem| table.cell_error(row, &column.name, problem)),
+            };
             Ok(Targets::Classes(rows.map(label).collect::<Result<_>>()?))
         }
         Task::Regression(scaling) => {
             let values: Vec<f32> = table.numbers(column)?.iter().map(|&value| scaling.encode(value)).collect();
-            match values.iter().position(|value| !value.is_finite()) {
+            let known = |row: &usize| gaps::has_target(column, *row);
+            match (0..table.rows()).filter(known).find(|&row| !values[row].is_finite()) {
                 Some(row) => {
                     Err(table.cell_error(row, &column.name, "is too far from the training rows; mend the cell"))
                 }

@@ -2,7 +2,7 @@
 //!
 //! | columns | distribution | mean | −log p(x) of an output l |
 //! |---|---|---|---|
-//! | pixels, binary | Bernoulli | σ(l) | −x log σ(l) − (1 − x) log σ(−l) |
+//! | pixels, binary, indicators | Bernoulli | σ(l) | −x log σ(l) − (1 − x) log σ(−l) |
 //! | continuous, ordinal | normal, one variance v a column | l | ½ ((x − l)² / v + log 2πv) |
 //! | a categorical feature | one-hot | softmax(l) | −Σ x log softmax(l) |
 
@@ -23,7 +23,7 @@ impl Likelihood {
     /// The likelihood that a schema asks for; neighbours of one kind are handled together.
     pub fn of(schema: &Schema) -> Self {
         let mut groups: Vec<(Range<usize>, ColumnKind)> = Vec::new();
-        for column in schema.columns() {
+        for column in schema.distributions() {
             let range = column.start..column.start + column.len;
             match groups.last_mut() {
                 Some((last, kind)) if *kind == column.kind && column.kind != ColumnKind::Categorical => {

@@ -183,7 +183,8 @@ impl Beam {
             if let Some(scaling) = number {
                 let shares: &[f32] = if self.grows { &FINE_SHARES } else { &SHARES };
                 let part = |share: &f32| lattice.on_step(feature, scaling, from[0] + share * (to[0] - from[0]));
-                moves.extend(shares.iter().map(|share| with(feature, &[part(share)])));
+                let moved = |share| Candidate { x: lattice.with_number(&row.x, feature, part(share)), ..row.clone() };
+                moves.extend(shares.iter().map(moved));
             }
             if number.is_none() || self.grows {
                 moves.extend(others(feature));

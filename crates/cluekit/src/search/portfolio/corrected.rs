@@ -94,7 +94,7 @@ impl Correction {
         let origin = trial.origin(input);
         let mut corrected = Self { input, features: vec![], x: origin.x.clone() };
         for outlier in origin.outside.iter().take(trial.most_changed) {
-            let candidate = trial.lattice.with(&corrected.x, outlier.feature, &[outlier.expected]);
+            let candidate = trial.lattice.with_number(&corrected.x, outlier.feature, outlier.expected);
             if trial.is_allowed(&Candidate { input, x: candidate.clone(), by: FoundBy::Correction }) {
                 corrected.features.push(outlier.feature);
                 corrected.x = candidate;
@@ -113,7 +113,7 @@ impl Correction {
             held.filter(|value| (low..=high).contains(&value)).chain(values.iter().copied()).collect();
         let row = |base: &[f32], value: f32| Candidate {
             input: self.input,
-            x: trial.lattice.with(base, *feature, &[value]),
+            x: trial.lattice.with_number(base, *feature, value),
             by: FoundBy::Correction,
         };
         let mut rows: Vec<Candidate> = values.iter().map(|&value| row(&origin.x, value)).collect();

@@ -63,7 +63,8 @@ impl Donors {
         }
         order.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)).then(a.cmp(&b)));
         let chosen = |row: usize| -> Result<Candidate> {
-            let x = values(inside.clone().narrow(0, row, 1));
+            // As it is: a category that is closed, and a value that is missing, give way to the input's own.
+            let x = values(self.rows.clone().narrow(0, row, 1));
             let x = snapped(descent.models, origin, Some(bounds), &x)?;
             Ok(Candidate { input, x, by: FoundBy::TrainingRow })
         };

@@ -22,16 +22,20 @@ impl Lattice {
     pub fn of(schema: &Schema, rows: &Samples, most: usize) -> Self {
         let columns = schema.columns();
         let numbers = |column: &Column| {
-            let mut all: Vec<f32> = (0..rows.len()).map(|row| rows.row(row)[column.start]).collect();
+            let held = (0..rows.len()).map(|row| rows.row(row)).filter(|row| !column.is_missing(row));
+            let mut all: Vec<f32> = held.map(|row| row[column.start]).collect();
             all.sort_by(f32::total_cmp);
             all
+        };
+        let few = |all: &[f32], column: &Column| {
+            ranks(all, most.max(2)).into_iter().flat_map(|value| there(value, *column)).collect()
         };
         let of_feature = |(feature, column): (&Feature, &Column)| match &feature.kind {
             Kind::Continuous(scaling) | Kind::Ordinal(scaling) => {
                 let all = numbers(column);
-                (ranks(&all, most.max(2)), step_of(scaling, &all))
+                (few(&all, column), step_of(scaling, &all))
             }
-            Kind::Binary { .. } => (ranks(&numbers(column), most.max(2)), None),
+            Kind::Binary { .. } => (few(&numbers(column), column), None),
             Kind::Categorical { categories } => {
                 let held = |place: &usize| (0..rows.len()).any(|row| rows.row(row)[column.start + place] > 0.5);
                 let one_hot = |place: usize| (0..categories.len()).map(move |at| f32::from(u8::from(at == place)));
@@ -45,6 +49,11 @@ impl Lattice {
     /// Number of features.
     pub fn features(&self) -> usize {
         self.columns.len()
+    }
+
+    /// The columns of numbers that are missing in an encoded row.
+    pub fn missing<'a>(&'a self, x: &'a [f32]) -> impl Iterator<Item = &'a Column> {
+        self.columns.iter().filter(|column| column.is_missing(x))
     }
 
     /// Columns of a feature in an encoded row.
@@ -80,10 +89,25 @@ impl Lattice {
         row[self.columns[feature].range()].copy_from_slice(value);
         row
     }
+
+    /// The row `x` with one of its numbers, which is there even if it was missing.
+    pub fn with_number(&self, x: &[f32], feature: usize, number: f32) -> Vec<f32> {
+        self.with(x, feature, &there(number, self.columns[feature]))
+    }
 }
 
-/// Whether a feature's value lies within bounds.
+/// The columns of a number, or of one of two categories: beside a number that is there its indicator is 0.
+fn there(value: f32, column: Column) -> Vec<f32> {
+    let mut columns = vec![0.0; column.len];
+    columns[0] = value;
+    columns
+}
+
+/// Whether a feature's value lies within bounds; of a number that is missing, whether it may be.
 pub fn within(value: &[f32], column: Column, bounds: &Bounds) -> bool {
+    if let (Some(indicator), [_, 1.0]) = (column.indicator(), value) {
+        return bounds.upper[indicator] >= 1.0;
+    }
     let ends = bounds.lower[column.range()].iter().zip(&bounds.upper[column.range()]);
     value.iter().zip(ends).all(|(v, (lower, upper))| (lower - NOISE..=upper + NOISE).contains(v))
 }
@@ -170,6 +194,27 @@ mod tests {
              { name = 'c', kind = 'categorical', categories = ['p', 'q', 'r'] }]",
         )
         .unwrap()
+    }
+
+    #[test]
+    fn a_number_takes_no_value_of_a_row_in_which_it_is_missing() {
+        let mut schema = schema();
+        schema.features[0].missing = Some(crate::data::Missing { sentinels: vec![], median: Some(3.0) });
+        let x = vec![1.0, 0.0, 1.0, 0.0, 0.0, 3.0, 1.0, 0.0, 0.0, 1.0, 4.0, 0.0, 1.0, 0.0, 0.0];
+        let lattice = Lattice::of(&schema, &Samples { x: x.clone(), width: 5, y: Targets::Unknown(3) }, 8);
+        let bounds = Bounds { lower: vec![2.0, 0.0, 0.0, 0.0, 0.0], upper: vec![9.0, 1.0, 1.0, 1.0, 1.0] };
+        let others = |x: &[f32]| lattice.others(0, x, &bounds).map(<[f32]>::to_vec).collect::<Vec<_>>();
+        assert_eq!(others(&x[..5]), [[4.0, 0.0]]);
+        let missing = &x[5..10];
+        assert_eq!((others(missing), lattice.missing(missing).count()), (vec![vec![4.0, 0.0]], 1));
+        assert_eq!(lattice.with_number(missing, 0, 7.0), [7.0, 0.0, 0.0, 0.0, 1.0]);
+        let low = [1.0, 1.0];
+        assert!(
+            within(&low, lattice.column(0), &bounds),
+            "where the number may be missing its median may lie anywhere"
+        );
+        let closed = Bounds { upper: vec![9.0, 0.0, 1.0, 1.0, 1.0], ..bounds };
+        assert!(!within(&low, lattice.column(0), &closed));
     }
 
     #[test]

@@ -283,7 +283,8 @@ impl<'a> Trial<'a> {
         };
         let keeps = |Halfspace { coefficients, limit }: &Halfspace| {
             let sum: f32 = coefficients.iter().zip(&row.x).map(|(a, x)| a * x).sum();
-            sum <= limit + NOISE
+            // A relation to a number that is missing says nothing.
+            sum <= limit + NOISE || self.lattice.missing(&row.x).any(|column| coefficients[column.start].abs() > 0.0)
         };
         (0..self.lattice.features()).all(inside)
             && self.descent.relations.iter().all(keeps)
