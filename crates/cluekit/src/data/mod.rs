@@ -13,6 +13,7 @@ mod idx;
 mod infer;
 #[cfg(feature = "files")]
 mod memory;
+mod names;
 #[cfg(feature = "files")]
 pub mod npy;
 mod one_hot;
@@ -35,8 +36,9 @@ pub use directory::DataDir;
 pub use encoding::{Column, ColumnKind, Value};
 #[cfg(feature = "files")]
 pub use memory::{Table, Values};
+pub use names::{PartNames, RejectedRow, RowName, RowNames};
 pub use one_hot::one_hot_groups;
 pub use predicate::Predicate;
 pub use provider::Provider;
 pub use schema::{Feature, Image, Kind, Scaling, Schema, Target, Task};
-pub use source::{Part, Request, load, load_some, read_rows};
+pub use source::{FileRows, Part, Request, RowRequest, load, load_some, read_file, read_rows};

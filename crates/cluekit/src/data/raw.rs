@@ -127,6 +127,17 @@ impl RawTable {
         listed(&self.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>())
     }
 
+    /// The row of the file, as people count it, that each row came from.
+    pub(crate) fn file_rows(&self) -> Vec<u64> {
+        (0..self.rows()).map(|row| self.places.of(row)).collect()
+    }
+
+    /// Where a row stands in the file, for messages that name several.
+    pub(crate) fn place(&self, row: usize) -> String {
+        let word = if matches!(self.places, Places::Lines(_)) { "line" } else { "row" };
+        format!("{word} {}", self.places.of(row))
+    }
+
     /// What is wrong with the cell of `column` in `row`, with its place in the file.
     pub(crate) fn cell_error(&self, row: usize, column: &str, problem: impl AsRef<str>) -> Error {
         self.places.error(&self.path, row, &format!("column `{column}`: {}", problem.as_ref()))
@@ -134,6 +145,16 @@ impl RawTable {
 }
 
 impl Places {
+    /// Where a row stands: its line, or its row of the sheet; else its number from 1.
+    fn of(&self, row: usize) -> u64 {
+        match self {
+            Self::Lines(lines) => lines[row],
+            #[cfg(feature = "excel")]
+            Self::SheetRows(rows) => rows[row],
+            Self::Rows => row as u64 + 1,
+        }
+    }
+
     fn error(&self, path: &Path, row: usize, problem: &str) -> Error {
         match self {
             Self::Lines(lines) => Error::line(path, lines[row], problem),
