@@ -300,7 +300,8 @@ fn results_are_written_as_files_and_read_by_people() {
     assert!(text.contains("Input ") && text.contains(" → "), "{text}");
     let files = files_of(&folder);
     let names: Vec<&str> = files.keys().map(String::as_str).collect();
-    assert_eq!(names, ["clues.npz", "clues.parquet", "clues.txt", "explanations.json", "explanations.jsonl"]);
+    let tables = ["clues.csv", "clues.npz", "clues.parquet", "clues.txt", "clues.xlsx"];
+    assert_eq!(names, [&tables[..], &["explanations.json", "explanations.jsonl"]].concat());
     assert_eq!(files["clues.txt"], text.as_bytes());
     assert_eq!(files["explanations.jsonl"].iter().filter(|&&byte| byte == b'\n').count(), 2);
 }

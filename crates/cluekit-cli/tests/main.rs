@@ -10,6 +10,7 @@ mod explain;
 mod glam;
 mod licences;
 mod missing;
+mod rows;
 mod schemas;
 #[cfg(unix)]
 mod stopping;

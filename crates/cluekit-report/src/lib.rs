@@ -9,7 +9,7 @@
 //! | an explanation | [`strip`], [`change_list`] | [`export`] |
 //! | a document of explanations | [`explanations_text`], [`sweep_table`] | [`explanations_files`] |
 //! | an audit | [`findings_text`], [`page()`] | |
-//! | uncertain inputs | [`ranking_table`] | |
+//! | uncertain inputs | [`ranking_table`], [`ranking_text`] | [`ranking_csv`] |
 //! | scores | [`health_table`], [`reliability_diagram`], [`rejection_plot`], [`calibration_plot`] | [`trust_pictures`] |
 //! | mappers | [`fitted_text`], [`global_text`] | |
 //! | a translation of a group | [`translation_picture`], [`shift_table`] | |
@@ -59,6 +59,9 @@ pub use scores::trust_pictures;
 pub use sheet::{RECONSTRUCTED, contact_sheet, reconstruction_sheet};
 pub use shifts::shift_table;
 pub use strip::{strip, strip_numbers};
-pub use tables::{TextTable, comparison_table, fitted_table, fitted_text, health_table, ranking_table, sweep_table};
+pub use tables::{
+    TextTable, comparison_table, fitted_table, fitted_text, health_table, ranking_csv, ranking_table, ranking_text,
+    sweep_table,
+};
 pub use tiles::{Content, Tile, TileRow, Tiles, tiles};
 pub use translation::{TranslationExample, TranslationPicture, translation_numbers, translation_picture};

@@ -1,5 +1,6 @@
 //! A document of explanations for people and for other programs: its text, and its files.
 
+use crate::tables::rejected_text;
 use crate::{SweepRow, change_list, export, frontier_plot, strip};
 use cluekit::data::Schema;
 use cluekit::error::{Error, Remedy, Result};
@@ -13,10 +14,12 @@ const MOST_PICTURED: usize = 100;
 /// What people read of each input; `word` says how a remedy is written where this is read.
 pub fn explanations_text(set: &ExplanationSet, schema: &Schema, word: &dyn Fn(&Remedy) -> String) -> String {
     let texts: Vec<String> = shown(set).iter().map(|explanation| change_list(explanation, schema, word)).collect();
-    texts.join("\n")
+    let rejected = rejected_text(&set.rejected);
+    let between = if texts.is_empty() || rejected.is_empty() { "" } else { "\n" };
+    texts.join("\n") + between + &rejected
 }
 
-/// Every file of the results by its name: JSON, JSON lines, NumPy, Parquet, text, and pictures of images and of a sweep.
+/// Every file of the results by its name: JSON, JSON lines, NumPy, Parquet, CSV, Excel (of at most 16384 columns), text, and pictures of images and of a sweep.
 pub fn explanations_files(
     set: &ExplanationSet,
     schema: &Schema,
@@ -25,13 +28,18 @@ pub fn explanations_files(
     let explanations = &set.explanations;
     let mut json = serde_json::to_vec(set).map_err(|problem| Error::data(problem.to_string()))?;
     json.push(b'\n');
+    let sheet = export::clue_sheet(explanations, &set.rejected, schema)?;
     let mut files: Vec<(String, Vec<u8>)> = vec![
         ("explanations.json".into(), json),
         ("explanations.jsonl".into(), export::json_lines(explanations)?),
         ("clues.npz".into(), export::npz(explanations)?),
         ("clues.parquet".into(), export::parquet(explanations, schema)?),
+        ("clues.csv".into(), export::csv(&sheet).into()),
         ("clues.txt".into(), explanations_text(set, schema, word).into()),
     ];
+    if sheet.headings.len() <= export::MOST_COLUMNS {
+        files.push(("clues.xlsx".into(), export::xlsx(&sheet)?));
+    }
     if let Some(image) = &schema.image {
         let name = if set.sweep.is_empty() { "clues" } else { "frontier" };
         for explanation in shown(set).iter() {
@@ -84,11 +92,13 @@ mod tests {
             constraints: Constraints::default(),
             sweep: vec![],
             explanations: vec![client()],
+            rejected: vec![],
         };
         let word = |remedy: &Remedy| remedy.to_string();
         let files = explanations_files(&set, &table(), &word).unwrap();
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["explanations.json", "explanations.jsonl", "clues.npz", "clues.parquet", "clues.txt"]);
-        assert!(files[0].1.ends_with(b"\n") && files[4].1 == explanations_text(&set, &table(), &word).into_bytes());
+        let tables = ["clues.npz", "clues.parquet", "clues.csv", "clues.txt", "clues.xlsx"];
+        assert_eq!(names, [&["explanations.json", "explanations.jsonl"], &tables[..]].concat());
+        assert!(files[0].1.ends_with(b"\n") && files[5].1 == explanations_text(&set, &table(), &word).into_bytes());
     }
 }

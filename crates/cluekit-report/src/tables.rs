@@ -1,9 +1,12 @@
 //! Results as tables of text: headings, and rows of cells.
 
-use cluekit::explainer::{ComparedMethod, Extremes, FitSummary, FittedGroup, Ranked, SweepRow};
+use crate::export::{Entry, Sheet, csv};
+use cluekit::data::RejectedRow;
+use cluekit::explainer::{ComparedMethod, Extremes, FitSummary, FittedGroup, Ranked, Ranking, SingleChange, SweepRow};
 use cluekit::explanation::Label;
 use cluekit::measure::{ClassifierHealth, Health, PredictorHealth, RegressorHealth};
 use cluekit::prediction::UncertaintyParts;
+use cluekit::wording;
 use std::fmt::Write;
 
 /// Rows of cells under their headings; every row has as many cells as there are headings.
@@ -78,13 +81,63 @@ pub fn ranking_table(inputs: &[Ranked], classes: &[String]) -> TextTable {
     };
     let row = |input: &Ranked| {
         let UncertaintyParts { total, aleatoric, epistemic } = input.uncertainty;
+        let name = input.name.as_ref();
         let mut row = vec![input.index.to_string()];
+        row.push(name.map_or(String::new(), |name| name.row.to_string()));
+        row.push(name.and_then(|name| name.id.clone()).unwrap_or_default());
         row.extend([total, aleatoric, epistemic].map(|amount| format!("{amount:.3}")));
-        row.extend([show(input.label), input.target.map_or(String::new(), show), most_likely(input)]);
+        row.extend([
+            show(input.label),
+            input.target.map_or(String::new(), show),
+            most_likely(input),
+            matters(&input.matters),
+        ]);
         row
     };
-    let headings = ["index", "total", "aleatoric", "epistemic", "predicted", "target", "most likely"];
-    TextTable::new(&headings, inputs.iter().map(row).collect())
+    let headings =
+        ["index", "row", "id", "total", "aleatoric", "epistemic", "predicted", "target", "most likely", "matters most"];
+    let table = TextTable::new(&headings, inputs.iter().map(row).collect());
+    table.without_empty(9..10).without_empty(1..3)
+}
+
+/// The features that matter most, with what their best values alone would do: `PAY_0 2 → 0 (H 0.21)`.
+fn matters(changes: &[SingleChange]) -> String {
+    let one = |change: &SingleChange| {
+        let SingleChange { feature, from, to, uncertainty } = change;
+        format!("{feature} {from} → {to} (H {})", wording::uncertainty(*uncertainty, Label::Class(0)))
+    };
+    changes.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// A ranking as text: its table, and a line for each row that was left out.
+pub fn ranking_text(ranking: &Ranking, classes: &[String]) -> String {
+    ranking_table(&ranking.inputs, classes).text() + &rejected_text(&ranking.rejected)
+}
+
+/// The table of a ranking as CSV, with the rows that were left out behind it.
+pub fn ranking_csv(ranking: &Ranking, classes: &[String]) -> String {
+    let table = ranking_table(&ranking.inputs, classes);
+    let words = |cells: &[String]| cells.iter().map(|cell| Entry::of_text(cell)).collect::<Vec<_>>();
+    let mut headings: Vec<String> = table.headings.iter().map(ToString::to_string).collect();
+    headings.push("reason".into());
+    let mut rows: Vec<Vec<Entry>> = table.rows.iter().map(|row| words(row)).collect();
+    rows.iter_mut().for_each(|row| row.push(Entry::Empty));
+    for rejected in &ranking.rejected {
+        let cell = |heading: &str| match (heading, &rejected.name) {
+            ("index", _) => Entry::Number(rejected.index as f64),
+            ("row", Some(name)) => Entry::Number(name.row as f64),
+            ("id", Some(name)) => name.id.as_ref().map_or(Entry::Empty, |id| Entry::Text(id.clone())),
+            ("reason", _) => Entry::Text(rejected.reason.clone()),
+            _ => Entry::Empty,
+        };
+        rows.push(headings.iter().map(|heading| cell(heading)).collect());
+    }
+    csv(&Sheet { headings, rows })
+}
+
+/// A line for each row that was left out.
+pub(crate) fn rejected_text(rejected: &[RejectedRow]) -> String {
+    rejected.iter().map(|row| format!("{row}\n")).collect()
 }
 
 /// The scores of both models on so many rows, beside those of the best constant answer, with what they mean.

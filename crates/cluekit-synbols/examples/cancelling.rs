@@ -132,7 +132,15 @@ fn dataset(symbols: &[Symbol]) -> Dataset {
         constraints: Constraints::default(),
     };
     let (train, test) = (samples(&symbols[..TRAIN]), samples(&symbols[TRAIN..]));
-    Dataset { name: "upright letters".into(), schema, train, test, sources: vec![], notes: vec![] }
+    Dataset {
+        name: "upright letters".into(),
+        schema,
+        train,
+        test,
+        sources: vec![],
+        notes: vec![],
+        names: Default::default(),
+    }
 }
 
 /// A small VAE and five small networks.

@@ -219,7 +219,7 @@ fn dataset(published: &Published, name: String, request: &Request, wrong: impl F
         constraints: Constraints::default(),
     };
     schema.validate()?;
-    Ok(Dataset { name, schema, train, test, sources: vec![], notes: vec![] })
+    Ok(Dataset { name, schema, train, test, sources: vec![], notes: vec![], names: Default::default() })
 }
 
 fn image_of(published: &Published) -> Image {

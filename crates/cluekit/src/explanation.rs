@@ -13,7 +13,7 @@ pub use direction::Direction;
 pub use outside::Outside;
 pub use rejection::Rejection;
 
-use crate::data::{Schema, Value};
+use crate::data::{RowName, Schema, Value};
 use crate::diversity::Summary;
 use crate::prediction::UncertaintyParts;
 use serde::de::{MapAccess, Visitor};
@@ -51,10 +51,19 @@ pub struct Explanation {
 pub struct Original {
     /// Row of the input, among the inputs that were given or in its split, counted from 0.
     pub index: usize,
+    /// Row of the file that the input came from, with its identifier; none where rows have no names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<RowName>,
     /// Predicted class, or predicted value, of the input.
     pub label: Label,
+    /// Name of the predicted class; none for a regression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_name: Option<String>,
     /// True class, or true value, of the input; none if it is unknown.
     pub target: Option<Label>,
+    /// Name of the true class; none for a regression, or if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_name: Option<String>,
     /// Uncertainty of the prediction for the input.
     pub uncertainty: UncertaintyParts,
     /// Predicted probability of each class for the input; empty for a regression.
@@ -94,6 +103,9 @@ pub struct Reconstruction {
 pub struct Clue {
     /// Predicted class, or predicted value, of the counterfactual.
     pub label: Label,
+    /// Name of the predicted class; none for a regression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_name: Option<String>,
     /// Uncertainty of the prediction for the counterfactual.
     pub uncertainty: UncertaintyParts,
     /// Predicted probability of each class for the counterfactual; empty for a regression.
@@ -167,6 +179,16 @@ pub enum Label {
     Class(usize),
     /// Value in the data's unit.
     Value(f32),
+}
+
+impl Label {
+    /// Name of the class among `classes`; none for a value, and for classes without names.
+    pub fn class_name(self, classes: &[String]) -> Option<String> {
+        match self {
+            Self::Class(class) => classes.get(class).cloned(),
+            Self::Value(_) => None,
+        }
+    }
 }
 
 /// A row of a table in the data's own units, feature by feature, in the order of the schema.

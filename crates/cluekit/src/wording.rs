@@ -28,7 +28,8 @@ pub fn uncertainty(amount: f32, of: Label) -> String {
 pub fn heading(input: &Original, classes: &[String], detail: &str, unit: &str) -> String {
     let predicted = label(input.label, classes);
     let amount = uncertainty(input.uncertainty.total, input.label);
-    let mut text = format!("Input {}: predicted {predicted}{unit}{detail}, H {amount}{unit}", input.index);
+    let name = input.name.as_ref().map_or(String::new(), |name| format!(" ({name})"));
+    let mut text = format!("Input {}{name}: predicted {predicted}{unit}{detail}, H {amount}{unit}", input.index);
     if let Some(target) = input.target {
         text += &format!(", target {}{unit}", label(target, classes));
     }

@@ -1,6 +1,6 @@
 //! `clue measure`: whether a model's uncertainty can be trusted.
 
-use super::run::RunArgs;
+use super::run::{Rows, RunArgs, with_file};
 use crate::config::one_of;
 use crate::print::print;
 use anyhow::Result;
@@ -17,6 +17,7 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   clue measure runs/mnist
   clue measure runs/credit --json --out pictures
+  clue measure runs/loans --file next-year.csv
 
 Pictures (SVG) go to RUN/measure unless --out says otherwise: a reliability diagram and an
 accuracy-versus-rejection curve, or interval coverage for a regression; for images also what the
@@ -27,6 +28,9 @@ pub struct MeasureArgs {
     /// Which rows to look at.
     #[arg(long, default_value_t, value_parser = one_of::<Split>(Split::ALL.map(Split::name)))]
     split: Split,
+    /// Rows of another table instead, with the column to predict; every row must be readable.
+    #[arg(long, value_name = "FILE", conflicts_with = "split")]
+    file: Option<PathBuf>,
     /// Where to put the pictures [default: RUN/measure].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -37,7 +41,8 @@ pub struct MeasureArgs {
 
 /// Runs `clue measure`.
 pub fn run(args: MeasureArgs) -> Result<ExitCode> {
-    let explainer = args.run.explainer()?;
+    let directory = args.run.place.directory();
+    let explainer = with_file(args.run.explainer()?, args.file.as_deref(), Rows::All, &directory)?;
     let pictures = args.out.unwrap_or_else(|| args.run.run.join("measure"));
     create_folder(&pictures)?;
     let samples = explainer.samples(args.split)?;

@@ -1,10 +1,10 @@
 //! Naming a run, and where data lie.
 
 use anyhow::Result;
-use cluekit::data::DataDir;
+use cluekit::data::{DataDir, read_file};
 use cluekit::explainer::Explainer;
 use cluekit_synbols::Symbols;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The data directory.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -35,4 +35,24 @@ impl RunArgs {
     pub fn explainer(&self) -> Result<Explainer> {
         Ok(Explainer::open(&self.run, &self.place.directory())?)
     }
+}
+
+/// Which rows of a file are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// Those that can be read; the others are left out, each with its reason.
+    Readable,
+    /// All, with their targets.
+    All,
+}
+
+/// The explainer with the rows of a file in the place of its test rows, if there is a file.
+pub fn with_file(explainer: Explainer, file: Option<&Path>, rows: Rows, directory: &DataDir) -> Result<Explainer> {
+    let Some(path) = file else { return Ok(explainer) };
+    let id = explainer.run().and_then(|run| run.record.dataset.rows.id.as_deref());
+    let file = read_file(path, explainer.known_schema()?, id, rows == Rows::All, directory)?;
+    if !file.rejected.is_empty() {
+        tracing::info!("{} of {} rows are left out", file.rejected.len(), file.rejected.len() + file.positions.len());
+    }
+    Ok(explainer.with_file(file))
 }

@@ -5,9 +5,10 @@ use crate::progress::Bar;
 use crate::stop;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use cluekit::data::{self, Dataset, Request, Schema};
+use cluekit::data::{self, Dataset, Request, RowRequest, Schema};
 use cluekit::model::pipeline::train_run;
 use cluekit::model::plan::Plan;
+use cluekit::model::store::files::create_folder;
 use cluekit::model::store::run::{RunFolder, RunRecord};
 use cluekit::settings::parse_setting;
 use cluekit::{Error, Seed};
@@ -22,6 +23,7 @@ use std::process::ExitCode;
   clue train credit --out runs/credit --set predictor.kind=ensemble --set predictor.samples=10
   clue train loans.csv --target default --out runs/loans
   clue train loans.csv --target default --schema schema.toml --out runs/loans
+  clue train adult.csv --test adult-test.csv --target income --id person --out runs/adult
   clue train digits.npz --out runs/digits --set generative.architecture=convolution
 
 Every setting that was used is in RUN/run.toml under [plan]; docs/settings.md explains them.
@@ -36,6 +38,12 @@ pub struct TrainArgs {
     /// The column to predict in a table; the labels of an array file; the attribute of symbols (char or font).
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
+    /// The column that identifies the rows of a table; it is no feature [default: one that is recognised].
+    #[arg(long, value_name = "COLUMN")]
+    id: Option<String>,
+    /// A file with the rows to test on, with the same columns, instead of a share of the rows.
+    #[arg(long, value_name = "FILE", conflicts_with = "test_share")]
+    test: Option<String>,
     /// Which split of symbols: random, stratified_char (letters apart) or stratified_font (fonts apart).
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
@@ -83,7 +91,10 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
     let dataset = read(&args)?;
     let plan = plan(&args, &dataset)?;
     plan.validate(&dataset.schema, dataset.train.len())?;
-    let record = RunRecord::new(request(&args), dataset.sources.clone(), plan, Seed(args.seed));
+    create_folder(&args.out)?;
+    let mut request = request(&args).kept_in(&args.out, &args.place.directory());
+    request.rows.id = dataset.names.id.clone();
+    let record = RunRecord::new(request, dataset.sources.clone(), plan, Seed(args.seed));
     if folder.exists() && args.resume {
         if let Some(difference) = folder.differs_from(&record, &dataset.schema)? {
             bail!(
@@ -107,7 +118,8 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
 
 fn request(args: &TrainArgs) -> Request {
     let (name, target, split) = (args.dataset.clone(), args.target.clone(), args.split.clone());
-    Request { name, target, split, test_share: args.test_share, seed: Seed(args.seed) }
+    let rows = RowRequest { id: args.id.clone(), test: args.test.clone() };
+    Request { name, target, split, test_share: args.test_share, seed: Seed(args.seed), rows }
 }
 
 fn read(args: &TrainArgs) -> Result<Dataset> {

@@ -3,6 +3,7 @@
 //! | array | shape | holds |
 //! |---|---|---|
 //! | `input_index` | n | which input it is |
+//! | `input_row` | n | the row of the file that it came from; only for inputs of a file |
 //! | `input_x`, `input_z` | n × … | encoded input, latent code |
 //! | `clue_input` | c | the row of its input in the arrays above |
 //! | `clue_x`, `clue_z` | c × … | encoded counterfactual, latent code |
@@ -32,7 +33,8 @@ fn arrays(explanations: &[Explanation]) -> Result<Vec<NewArray>> {
     let width = inputs().next().map_or(0, |input| input.x.len());
     let latent = inputs().next().map_or(0, |input| input.z.len());
     let classes = each().next().map_or(0, |clue| clue.probabilities.len());
-    Ok(vec![
+    let rows_of_file: Vec<i64> = inputs().filter_map(|input| input.name.as_ref()).map(|name| name.row as i64).collect();
+    let mut arrays = vec![
         NewArray::integers("input_index", inputs().map(|input| input.index as i64)),
         rows("input_x", n, width, inputs().map(|input| input.x.as_slice()))?,
         rows("input_z", n, latent, inputs().map(|input| input.z.as_slice()))?,
@@ -60,7 +62,11 @@ fn arrays(explanations: &[Explanation]) -> Result<Vec<NewArray>> {
         NewArray::floats("clue_cost", vec![c], each().map(|clue| clue.cost)),
         NewArray::bytes("clue_accepted", "|b1", vec![c], each().map(|clue| u8::from(clue.accepted)).collect()),
         NewArray::floats("clue_delta", vec![c], each().map(|clue| clue.delta.unwrap_or(f32::INFINITY))),
-    ])
+    ];
+    if rows_of_file.len() == n && n > 0 {
+        arrays.insert(1, NewArray::integers("input_row", rows_of_file.into_iter()));
+    }
+    Ok(arrays)
 }
 
 /// Integers if all labels are classes, else floats.

@@ -1,12 +1,12 @@
 //! A Parquet table: each input and each of its clues is a row, in the data's own units.
 //!
 //! `input` and `clue` say which row it is. The input itself comes first; it has no `clue`, and nothing where a value
-//! has no meaning for it. The features of a table follow under their own names; pixels are left to
+//! has no meaning for it. Rows of a file have `file_row`, and `id` where a column identifies them. The features of a table follow under their own names; pixels are left to
 //! [`npz`](super::npz()).
 
 use super::check_width;
 use super::columns::{Cells, Column, written};
-use cluekit::data::{Kind, Schema, Value};
+use cluekit::data::{Kind, RowName, Schema, Value};
 use cluekit::error::{Error, Result};
 use cluekit::explanation::{Clue, Explanation, Label, Plausibility};
 use cluekit::prediction::UncertaintyParts;
@@ -26,6 +26,7 @@ pub fn parquet(explanations: &[Explanation], schema: &Schema) -> Result<Vec<u8>>
 /// An input, or one of its clues.
 struct Row<'a> {
     input: usize,
+    name: Option<&'a RowName>,
     label: Label,
     uncertainty: UncertaintyParts,
     x: &'a [f32],
@@ -45,10 +46,18 @@ impl Row<'_> {
 
 fn rows(explanation: &Explanation) -> Vec<Row<'_>> {
     let input = &explanation.input;
-    let mut rows =
-        vec![Row { input: input.index, label: input.label, uncertainty: input.uncertainty, x: &input.x, clue: None }];
+    let name = input.name.as_ref();
+    let mut rows = vec![Row {
+        input: input.index,
+        name,
+        label: input.label,
+        uncertainty: input.uncertainty,
+        x: &input.x,
+        clue: None,
+    }];
     rows.extend(explanation.clues.iter().enumerate().map(|(position, clue)| Row {
         input: input.index,
+        name,
         label: clue.label,
         uncertainty: clue.uncertainty,
         x: &clue.x,
@@ -63,7 +72,7 @@ fn own_columns(rows: &[Row], schema: &Schema) -> Vec<Column> {
     let numbers = |name, value: fn(&Row) -> Option<f64>| column(name, Cells::Numbers(rows.iter().map(value).collect()));
     let accepted = rows.iter().map(|row| row.clue.map(|(_, clue)| clue.accepted));
     let reason = rows.iter().map(|row| row.clue.and_then(|(_, clue)| clue.reason.as_ref().map(ToString::to_string)));
-    vec![
+    let own = vec![
         column("input", Cells::Whole(rows.iter().map(|row| Some(row.input as i64)).collect())),
         column("clue", Cells::Short(rows.iter().map(|row| row.clue.map(|(position, _)| position as i32)).collect())),
         column("label", labels(rows, schema)),
@@ -78,7 +87,18 @@ fn own_columns(rows: &[Row], schema: &Schema) -> Vec<Column> {
         numbers("elbo_percentile", |row| Some(row.plausibility()?.elbo?.into())),
         column("accepted", Cells::Truths(accepted.collect())),
         column("reason", Cells::Words(reason.collect())),
-    ]
+    ];
+    own.into_iter().chain(name_columns(rows)).collect()
+}
+
+/// The row of the file and the identifier of each input, where any has one.
+fn name_columns(rows: &[Row]) -> impl Iterator<Item = Column> {
+    let file_rows: Vec<Option<i64>> = rows.iter().map(|row| row.name.map(|name| name.row as i64)).collect();
+    let ids: Vec<Option<String>> = rows.iter().map(|row| row.name.and_then(|name| name.id.clone())).collect();
+    let any = [file_rows.iter().any(Option::is_some), ids.iter().any(Option::is_some)];
+    let columns = [("file_row", Cells::Whole(file_rows)), ("id", Cells::Words(ids))];
+    let columns = columns.into_iter().zip(any).filter(|(_, any)| *any);
+    columns.map(|((name, cells), _)| Column { name: name.to_owned(), cells })
 }
 
 /// The names of classes, or values.
@@ -180,6 +200,14 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn rows_of_a_file_have_its_row_and_their_identifier() {
+        let mut named = client();
+        named.input.name = Some(RowName { row: 4021, id: Some("C-1042".into()) });
+        let rows = read(parquet(&[named], &table()).unwrap());
+        assert_eq!((cell(&rows[2], "file_row"), cell(&rows[2], "id")), (&Field::Long(4021), &word("C-1042")));
     }
 
     #[test]

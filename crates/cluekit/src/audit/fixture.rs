@@ -21,6 +21,7 @@ use crate::seed::Seed;
 pub fn clue(label: Label, x: Vec<f32>) -> Clue {
     Clue {
         label,
+        label_name: None,
         uncertainty: UncertaintyParts { total: 0.02, aleatoric: 0.012, epistemic: 0.008 },
         probabilities: vec![],
         distance: Distances { input: 27.1, latent: 3.4, prediction: 0.5 },
@@ -51,8 +52,11 @@ fn explanation(label: Label, target: Label, x: Vec<f32>) -> Explanation {
     Explanation {
         input: Original {
             index: 17,
+            name: None,
             label,
+            label_name: None,
             target: Some(target),
+            target_name: None,
             uncertainty,
             probabilities: vec![],
             outside: vec![],

@@ -2,7 +2,7 @@
 
 use super::levers::Lever;
 use super::rows::{aleatoric_share, parts};
-use crate::data::Schema;
+use crate::data::{RowName, Schema};
 use crate::explanation::{Agreement, Clue, Explanation, FoundBy, Label, Original, Plausibility};
 use crate::prediction::UncertaintyParts;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ pub struct Gallery {
 pub struct Card {
     /// Row of the input in its split, counted from 0.
     pub index: usize,
+    /// Row of the file that the input came from, with its identifier; none where rows have no names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<RowName>,
     /// What the model predicts: the name of a class, or a value.
     pub predicted: String,
     /// True class or value, in words; none if it is unknown.
@@ -227,6 +230,7 @@ impl Card {
         let clues = clues(explanation, schema);
         Self {
             index: input.index,
+            name: input.name.clone(),
             predicted: named(input.label),
             target: input.target.map(named),
             right: match (input.label, input.target) {

@@ -1,6 +1,6 @@
 //! A dataset in memory: encoded rows, their targets, and the schema that explains both.
 
-use super::Schema;
+use super::{PartNames, Schema};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -31,6 +31,8 @@ pub struct Dataset {
     pub sources: Vec<Source>,
     /// Notes for the user on how the data were read: columns that were left out, and why.
     pub notes: Vec<String>,
+    /// Names of the rows, for those that come from a file with rows.
+    pub names: PartNames,
 }
 
 /// Encoded rows with their targets.

@@ -187,6 +187,9 @@ impl Feature {
     /// The problem is returned as text, since only the caller knows the row and the file.
     pub(crate) fn encode(&self, cell: Cell<'_>, out: &mut [f32]) -> std::result::Result<(), String> {
         let declared = self.missing.as_ref().filter(|missing| missing.covers(cell));
+        if cell.is_missing() && self.kind.scaling().is_some() && !self.has_indicator() {
+            return Err("the cell is missing, and the training rows had no such cell; fill it in".into());
+        }
         match &self.kind {
             Kind::Continuous(scaling) | Kind::Ordinal(scaling) if declared.is_some() => {
                 let median = declared.and_then(|missing| missing.median);

@@ -89,7 +89,7 @@ impl Table {
         let (x, width) = (encode_inputs(&table, &schema)?, schema.width());
         let all = Samples { x, width, y: Targets::Unknown(table.rows()) };
         let (train, test) = (all.select(&split.train), all.select(&split.test));
-        Ok(Dataset { name, schema, train, test, sources: vec![], notes })
+        Ok(Dataset { name, schema, train, test, sources: vec![], notes, names: Default::default() })
     }
 
     /// The columns as those of a file, every cell checked.

@@ -16,6 +16,7 @@ mod infer;
 #[cfg(feature = "files")]
 mod memory;
 mod missing;
+mod names;
 #[cfg(feature = "files")]
 pub mod npy;
 mod one_hot;
@@ -40,8 +41,9 @@ pub use encoding::{Column, ColumnKind, Value};
 pub use memory::{Table, Values};
 pub(crate) use missing::MISSING;
 pub use missing::Missing;
+pub use names::{PartNames, RejectedRow, RowName, RowNames};
 pub use one_hot::one_hot_groups;
 pub use predicate::Predicate;
 pub use provider::Provider;
 pub use schema::{Feature, Image, Kind, Scaling, Schema, Target, Task};
-pub use source::{Part, Request, load, load_some, read_rows};
+pub use source::{FileRows, Part, Request, RowRequest, load, load_some, read_file, read_rows};

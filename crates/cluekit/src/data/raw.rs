@@ -130,14 +130,15 @@ impl RawTable {
         listed(&self.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>())
     }
 
-    /// Where a row stands in the file: `line 4`.
+    /// The row of the file, as people count it, that each row came from.
+    pub(crate) fn file_rows(&self) -> Vec<u64> {
+        (0..self.rows()).map(|row| self.places.of(row)).collect()
+    }
+
+    /// Where a row stands in the file, for messages that name several: `line 4`.
     pub(crate) fn place(&self, row: usize) -> String {
-        match &self.places {
-            Places::Lines(lines) => format!("line {}", lines[row]),
-            #[cfg(feature = "excel")]
-            Places::SheetRows(rows) => format!("row {} of the sheet", rows[row]),
-            Places::Rows => format!("row {}", row + 1),
-        }
+        let word = if matches!(self.places, Places::Lines(_)) { "line" } else { "row" };
+        format!("{word} {}", self.places.of(row))
     }
 
     /// What is wrong with the cell of `column` in `row`, with its place in the file.
@@ -147,6 +148,16 @@ impl RawTable {
 }
 
 impl Places {
+    /// Where a row stands: its line, or its row of the sheet; else its number from 1.
+    fn of(&self, row: usize) -> u64 {
+        match self {
+            Self::Lines(lines) => lines[row],
+            #[cfg(feature = "excel")]
+            Self::SheetRows(rows) => rows[row],
+            Self::Rows => row as u64 + 1,
+        }
+    }
+
     fn error(&self, path: &Path, row: usize, problem: &str) -> Error {
         match self {
             Self::Lines(lines) => Error::line(path, lines[row], problem),

@@ -145,6 +145,9 @@ impl Explainer {
         seed: Seed,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Explanation>> {
+        if inputs.is_empty() {
+            return Ok(vec![]);
+        }
         let (models, background) = (self.models()?, self.background(search, seed)?);
         let prepared = search.prepare(&models, &background, inputs)?;
         let rows = Encoded::prepared(&prepared, inputs);

@@ -14,7 +14,7 @@ use crate::explanation::Explanation;
 use crate::measure::Reach;
 use crate::observer::Observer;
 use crate::prediction::{Prediction, ranked};
-use crate::search::{Decoding, Delta, DiversityTerm, Inputs, LatentBall, Portfolio, Search, Weighted};
+use crate::search::{Decoding, Delta, DiversityTerm, LatentBall, Portfolio, Search, Weighted};
 use crate::seed::Seed;
 use crate::uncertainty::Uncertainty;
 use serde::{Deserialize, Serialize};
@@ -164,6 +164,7 @@ struct Found {
 
 /// The rows of an audit with what the predictor says of them.
 struct Looked {
+    split: Split,
     samples: std::sync::Arc<crate::data::Samples>,
     predictions: std::sync::Arc<Vec<Prediction>>,
 }
@@ -235,7 +236,7 @@ impl Explainer {
     /// What is known before anything is looked at.
     fn begun_audit(&self, settings: &AuditSettings, name: &str) -> Result<Audit> {
         let schema = self.known_schema()?;
-        let subject = Subject::new(name, &self.rows()?.name, schema, settings.split.name());
+        let subject = Subject::new(name, self.file_name().unwrap_or(&self.rows()?.name), schema, settings.split.name());
         Ok(Audit {
             format: FORMAT,
             subject: Subject { samples: self.predictor().samples(), ..subject },
@@ -254,7 +255,8 @@ impl Explainer {
 
     /// Adds what the rows say of the model.
     fn look(&self, settings: &AuditSettings, audit: &mut Audit, accepted: f32) -> Result<Looked> {
-        let looked = Looked { samples: self.samples(settings.split)?, predictions: self.predictions(settings.split)? };
+        let split = settings.split;
+        let looked = Looked { split, samples: self.samples(split)?, predictions: self.predictions(split)? };
         if let Some(row) = looked.predictions.iter().position(|prediction| !prediction.is_finite()) {
             return Err(Error::data(format!(
                 "what the predictor says of row {row} is no finite number; look for extreme values there, or train it \
@@ -322,7 +324,7 @@ impl Explainer {
             // Advice is for those that no ball held a clue for.
             let search = Search { traced: true, advised: last, ..search };
             let name = if times == 1 { "∇-CLUE".into() } else { format!("∇-CLUE, {times} times as far") };
-            let inputs = Inputs::of(&looked.samples, &left, &self.task)?;
+            let inputs = self.inputs(looked.split, &left)?;
             let explanations = self.sweep(&search, &[search.delta], &inputs, seed, observer)?;
             observer.finished(&name, &Explanation::tally(&explanations));
             let is_done = |explanation: &Explanation| last || explanation.accepted().next().is_some();
@@ -349,7 +351,7 @@ impl Explainer {
 
     /// Codes of rows that are evenly spread over all, and of those that are explained.
     fn latent_map(&self, looked: &Looked, found: &[Found], explained: &[Explanation]) -> Result<Option<LatentMap>> {
-        let Looked { samples, predictions } = looked;
+        let Looked { samples, predictions, split } = looked;
         let step = samples.len().div_ceil(MAPPED).max(1);
         let shown: BTreeSet<usize> =
             (0..samples.len()).step_by(step).chain(found.iter().map(|found| found.row)).collect();
@@ -359,7 +361,8 @@ impl Explainer {
         let paths: Vec<_> =
             explained.iter().map(|e| e.clues.iter().map(|clue| clue.path.clone()).collect::<Vec<_>>()).collect();
         let rows = Encoded::with_predictions(&self.models()?, samples.select(&shown), says)?;
-        Ok(LatentMap::of(&rows.z, rows.latent, &shown, &totals, explained, &paths))
+        let numbers: Vec<usize> = shown.iter().map(|&row| self.number(*split, row)).collect();
+        Ok(LatentMap::of(&rows.z, rows.latent, &numbers, &totals, explained, &paths))
     }
 
     /// Everything that an audit depends on, as far as it is known before any search.
@@ -371,7 +374,7 @@ impl Explainer {
         Ok(Provenance {
             training_seed: record.plan.as_ref().map(|_| record.seed.0),
             versions: record.versions.clone(),
-            sources: record.sources.clone(),
+            sources: record.sources.iter().chain(self.file.as_ref().map(|file| &file.source)).cloned().collect(),
             models: record.hashes.clone(),
             training: record.plan.as_ref().map(flattened).transpose()?.unwrap_or_default(),
             ..plain

@@ -1,13 +1,14 @@
 //! Which rows to look at: the most uncertain ones of a split, those of a class, those that are named.
 
-use super::{Explainer, Split};
-use crate::data::{Samples, Targets};
+use super::{Explainer, SingleChange, Split};
+use crate::data::{Predicate, RejectedRow, RowName, Samples, Targets};
 use crate::error::{Error, Result};
 use crate::explanation::Label;
-use crate::prediction::{Prediction, UncertaintyParts, predict, ranked};
+use crate::prediction::{Prediction, UncertaintyParts, ranked};
 use crate::search::Inputs;
 use crate::uncertainty::Uncertainty;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How many inputs are explained when nothing is said.
 const TOP: usize = 8;
@@ -24,14 +25,20 @@ const TOP: usize = 8;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Selection {
-    /// Rows of the split to take, counted from 0; if there are any, the other fields do not count.
+    /// Rows of the split, or of a file in its place, to take, counted from 0; if there are any, the other fields do not count.
     pub inputs: Vec<usize>,
-    /// Number of most uncertain inputs to take: by default 8, or all that `above` and `class` leave.
+    /// Identifiers of the rows to take; if there are any, the fields below do not count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<String>,
+    /// Number of most uncertain inputs to take: by default 8, or all that `above`, `class` and `where` leave.
     pub top: Option<usize>,
     /// Uncertainty that an input must exceed; none for any.
     pub above: Option<f32>,
     /// Name of the true class that an input must have; none for any.
     pub class: Option<String>,
+    /// Condition on the features that an input must meet; none for any.
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
     /// Split of the rows to choose from.
     pub split: Split,
 }
@@ -42,14 +49,26 @@ pub struct Selection {
 pub struct Ranked {
     /// Row of the input in its split, counted from 0.
     pub index: usize,
+    /// Row of the file that the input came from, with its identifier; none where rows have no names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<RowName>,
     /// Uncertainty of the prediction.
     pub uncertainty: UncertaintyParts,
     /// The predicted class, or the predicted value.
     pub label: Label,
+    /// Name of the predicted class; none for a regression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_name: Option<String>,
     /// True class, or true value; none if it is unknown.
     pub target: Option<Label>,
+    /// Name of the true class; none for a regression, or if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_name: Option<String>,
     /// Predicted probability of each class; empty for a regression.
     pub probabilities: Vec<f32>,
+    /// The features that matter most, by what the best value for each alone would do; empty for images.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matters: Vec<SingleChange>,
 }
 
 /// Version of the layout of a ranking.
@@ -63,6 +82,9 @@ pub struct Ranking {
     pub format: u32,
     /// The inputs, the most uncertain first.
     pub inputs: Vec<Ranked>,
+    /// Rows of a file that the model cannot be asked about; empty for those of a split.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<RejectedRow>,
 }
 
 impl Selection {
@@ -73,13 +95,11 @@ impl Selection {
         }
     }
 
-    /// Of some rows those that are asked for, the most uncertain first; a row that is not `allowed` is left out.
-    fn among(&self, predictions: &[Prediction], allowed: Option<&[bool]>, by: Uncertainty) -> Vec<usize> {
-        let fits = |row: &usize| {
-            allowed.is_none_or(|allowed| allowed[*row])
-                && self.above.is_none_or(|above| predictions[*row].uncertainty.get(by) > above)
-        };
-        let filtered = self.above.is_some() || self.class.is_some();
+    /// Of the `allowed` rows those that are asked for, the most uncertain first.
+    fn among(&self, predictions: &[Prediction], allowed: &[bool], by: Uncertainty) -> Vec<usize> {
+        let fits =
+            |row: &usize| allowed[*row] && self.above.is_none_or(|above| predictions[*row].uncertainty.get(by) > above);
+        let filtered = self.above.is_some() || self.class.is_some() || self.condition.is_some();
         let top = self.top.unwrap_or(if filtered { usize::MAX } else { TOP });
         ranked(predictions, by).into_iter().filter(fits).take(top).collect()
     }
@@ -119,58 +139,155 @@ impl Explainer {
     /// # Ok::<(), cluekit::Error>(())
     /// ```
     pub fn rank(&self, split: Split, by: Uncertainty, top: usize) -> Result<Ranking> {
-        let (samples, predictions) = (self.samples(split)?, self.predictions(split)?);
-        let row = |index: usize| {
-            let says = &predictions[index];
+        let (samples, predictions, names) = (self.samples(split)?, self.predictions(split)?, self.names(split)?);
+        let first: Vec<usize> = ranked(&predictions, by).into_iter().take(top).collect();
+        let matters = self.single_changes(&samples.select(&first))?;
+        let row = |(&position, matters): (&usize, Vec<SingleChange>)| {
+            let says = &predictions[position];
             let (label, probabilities) = match self.task.is_regression() {
                 true => (Label::Value(says.mean[0]), vec![]),
                 false => (Label::Class(says.label()), says.mean.clone()),
             };
-            let target = Inputs::target_of(&samples, index, &self.task);
-            Ranked { index, uncertainty: says.uncertainty, label, target, probabilities }
+            let target = Inputs::target_of(&samples, position, &self.task);
+            let named = |label: Label| label.class_name(self.classes());
+            Ranked {
+                index: self.number(split, position),
+                name: names.get(position),
+                uncertainty: says.uncertainty,
+                label,
+                label_name: named(label),
+                target,
+                target_name: target.and_then(named),
+                probabilities,
+                matters,
+            }
         };
-        Ok(Ranking {
-            format: RANKING_FORMAT,
-            inputs: ranked(&predictions, by).into_iter().take(top).map(row).collect(),
-        })
+        let rejected = if split == Split::Test { self.rejected().to_vec() } else { vec![] };
+        Ok(Ranking { format: RANKING_FORMAT, inputs: first.iter().zip(matters).map(row).collect(), rejected })
     }
 
-    /// The inputs that a selection names, the most uncertain first; named rows keep their order.
+    /// The inputs that a selection names: named rows in their order, all rows of a file in its order, and otherwise the most
+    /// uncertain first.
     pub fn choose(&self, selection: &Selection, by: Uncertainty) -> Result<Inputs> {
-        selection.check()?;
-        let samples = self.samples(selection.split)?;
-        if !selection.inputs.is_empty() {
-            return Inputs::of(&samples, &selection.inputs, &self.task);
-        }
-        let class = selection.class.as_deref().map(|name| self.class_named(name)).transpose()?;
-        let of_class: Option<Vec<bool>> = class.map(|class| match &samples.y {
-            Targets::Classes(labels) => labels.iter().map(|&label| label as usize == class).collect(),
-            Targets::Values(_) | Targets::Unknown(_) => vec![false; samples.len()],
-        });
-        let chosen = selection.among(&self.predictions(selection.split)?, of_class.as_deref(), by);
-        if chosen.is_empty() {
-            let of_class = selection.class.as_ref().map_or(String::new(), |class| format!(" of class `{class}`"));
-            let above = selection.above.map_or(String::new(), |above| format!(" with an uncertainty above {above}"));
-            return Err(Error::data(format!("there is no input{of_class}{above}; ask for less")));
-        }
-        Inputs::of(&samples, &chosen, &self.task)
+        self.inputs(selection.split, &self.positions(selection, by)?)
     }
 
-    /// The selected ones of some encoded rows: all of them, or the most uncertain.
-    pub fn choose_among(&self, x: Vec<f32>, selection: &Selection, by: Uncertainty) -> Result<Inputs> {
+    /// The same without those that can meet the constraints by no change at all, which are set aside with the reason; so are
+    /// the rows of a file that the selection names and that cannot be read.
+    pub fn choose_feasible(&self, selection: &Selection, by: Uncertainty) -> Result<(Inputs, Vec<RejectedRow>)> {
+        let (inputs, mut rejected) = self.feasible(self.choose(selection, by)?)?;
+        let named = !selection.inputs.is_empty() || !selection.ids.is_empty();
+        let asked = |row: &&RejectedRow| {
+            let id = row.name.as_ref().and_then(|name| name.id.as_ref());
+            !named || selection.inputs.contains(&row.index) || id.is_some_and(|id| selection.ids.contains(id))
+        };
+        if selection.split == Split::Test {
+            rejected.extend(self.rejected().iter().filter(asked).cloned());
+        }
+        rejected.sort_by_key(|row| row.index);
+        Ok((inputs, rejected))
+    }
+
+    /// The inputs that can meet the constraints, and the others with the reason; an error where no row of a split can.
+    fn feasible(&self, inputs: Inputs) -> Result<(Inputs, Vec<RejectedRow>)> {
+        let Some(schema) = self.schema().filter(|schema| schema.image.is_none()) else { return Ok((inputs, vec![])) };
+        let (mut rejected, mut left) = (Vec::new(), Vec::with_capacity(inputs.len()));
+        for row in 0..inputs.len() {
+            match schema.constraints.bounds(schema, inputs.row(row)) {
+                Ok(_) => left.push(row),
+                Err(problem) if inputs.len() == rejected.len() + 1 && self.file_name().is_none() => {
+                    return Err(problem.of_input(inputs.index(row)));
+                }
+                Err(problem) => rejected.push(RejectedRow {
+                    index: inputs.index(row),
+                    name: inputs.name(row),
+                    reason: problem.to_string(),
+                }),
+            }
+        }
+        let feasible = if rejected.is_empty() { inputs } else { inputs.select(&left) };
+        Ok((feasible, rejected))
+    }
+
+    /// Positions of the rows that a selection names, in their split or among the readable rows of a file.
+    fn positions(&self, selection: &Selection, by: Uncertainty) -> Result<Vec<usize>> {
         selection.check()?;
-        let width = self.known_schema()?.width();
-        let count = x.len() / width.max(1);
-        let samples = Samples { x, width, y: Targets::Unknown(count) };
-        let every: Vec<usize> = (0..count).collect();
-        if selection.top.is_none() && selection.above.is_none() {
-            return Inputs::of(&samples, &every, &self.task);
+        if !selection.inputs.is_empty() {
+            return self.numbered(selection);
         }
-        let chosen = selection.among(&predict(self.predictor(), &samples, &self.task)?, None, by);
-        match chosen.is_empty() {
-            true => Err(Error::data("none of the rows is as uncertain as that; lower `above`")),
-            false => Inputs::of(&samples, &chosen, &self.task),
+        if !selection.ids.is_empty() {
+            return self.identified(selection);
         }
+        let samples = self.samples(selection.split)?;
+        let allowed = self.allowed(selection, &samples)?;
+        let in_file = selection.split == Split::Test && self.file_name().is_some();
+        if in_file && selection.top.is_none() && selection.above.is_none() {
+            return Ok((0..samples.len()).filter(|&row| allowed[row]).collect());
+        }
+        let chosen = selection.among(&self.predictions(selection.split)?, &allowed, by);
+        if chosen.is_empty() && !in_file {
+            let of_class = selection.class.as_ref().map_or(String::new(), |class| format!(" of class `{class}`"));
+            let with = selection.condition.as_ref().map_or(String::new(), |text| format!(" with {text}"));
+            let above = selection.above.map_or(String::new(), |above| format!(" with an uncertainty above {above}"));
+            return Err(Error::data(format!("there is no input{of_class}{with}{above}; ask for less")));
+        }
+        Ok(chosen)
+    }
+
+    /// Which rows have the class, and meet the condition, that a selection names.
+    fn allowed(&self, selection: &Selection, samples: &Samples) -> Result<Vec<bool>> {
+        let mut allowed = match selection.class.as_deref().map(|name| self.class_named(name)).transpose()? {
+            None => vec![true; samples.len()],
+            Some(class) => match &samples.y {
+                Targets::Classes(labels) => labels.iter().map(|&label| label as usize == class).collect(),
+                Targets::Values(_) | Targets::Unknown(_) => vec![false; samples.len()],
+            },
+        };
+        if let Some(text) = &selection.condition {
+            let schema = self.known_schema()?;
+            let condition = Predicate::parse(text, schema)?;
+            for (row, allowed) in allowed.iter_mut().enumerate().filter(|(_, allowed)| **allowed) {
+                *allowed = condition.holds(&schema.decode_row(samples.row(row)));
+            }
+        }
+        Ok(allowed)
+    }
+
+    /// Positions of the rows with the numbers that a selection names; those of a file that cannot be read are left out.
+    fn numbered(&self, selection: &Selection) -> Result<Vec<usize>> {
+        let split = selection.split;
+        let count = self.samples(split)?.len();
+        let numbers: BTreeMap<usize, usize> =
+            (0..count).map(|position| (self.number(split, position), position)).collect();
+        let is_rejected = |number: &usize| self.rejected().iter().any(|row| row.index == *number);
+        let known = selection.inputs.iter().filter(|number| split != Split::Test || !is_rejected(number));
+        let position = |number: &usize| {
+            numbers.get(number).copied().ok_or_else(|| {
+                let last = numbers.keys().next_back().unwrap_or(&0);
+                Error::setting("inputs", format!("there is no row {number}; rows count from 0 to {last}"))
+            })
+        };
+        known.map(position).collect()
+    }
+
+    /// Positions of the rows with the identifiers that a selection names; those of a file that cannot be read are left out.
+    fn identified(&self, selection: &Selection) -> Result<Vec<usize>> {
+        let names = self.names(selection.split)?;
+        if !names.have_ids() {
+            let problem = "the rows have no identifiers; train with `id` and the name of the column that holds them";
+            return Err(Error::setting("ids", problem));
+        }
+        let rejected: Vec<&RowName> = self.rejected().iter().filter_map(|row| row.name.as_ref()).collect();
+        let mut positions = Vec::new();
+        for id in &selection.ids {
+            let found = names.with_id(id);
+            if found.is_empty() && !rejected.iter().any(|name| name.id.as_ref() == Some(id)) {
+                let rows = self.file_name().map_or_else(|| format!("the {} rows", selection.split), str::to_owned);
+                return Err(Error::setting("ids", format!("`{id}` is not among {rows}; mind how it is written there")));
+            }
+            positions.extend(found);
+        }
+        Ok(positions)
     }
 
     /// Position of the class called `name`; an error lists the classes.

@@ -99,6 +99,9 @@ impl Explainer {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Explanation>> {
         search.validate()?;
+        if inputs.is_empty() {
+            return Ok(vec![]);
+        }
         let background = self.background(search, seed)?;
         search.sweep(deltas, &self.models()?, &background, inputs, seed, observer)
     }

@@ -9,6 +9,7 @@ use crate::model::store::files::last_name;
 use crate::model::store::run::RunFolder;
 use crate::search::SearchMethod;
 use serde::Serialize;
+use std::path::Path;
 
 impl ExplanationSet {
     /// A gallery of these explanations; what their columns and classes mean is in their run, with this `schema`.
@@ -20,7 +21,7 @@ impl ExplanationSet {
                 "its inputs have {got} numbers, those of {run} {expected}; name the run that they come from"
             )));
         }
-        let mut subject = Subject::new(&last_name(run.path()), &record.dataset.name, schema, "");
+        let mut subject = Subject::new(&last_name(run.path()), &last_name(Path::new(&record.dataset.name)), schema, "");
         subject.accepted_below = Some(self.settings.threshold);
         subject.accepted_by = self.settings.accepted_by();
         subject.samples = record.plan.as_ref().map(|plan| match plan.predictor.kind {

@@ -23,6 +23,7 @@ mod gallery;
 mod global;
 mod jury;
 mod learning;
+mod matters;
 mod measure;
 mod rows;
 mod set;
@@ -35,10 +36,11 @@ pub use fit::{CostSettings, GroupSettings};
 pub use fit_settings::{ExampleSource, FitSettings};
 pub use fitted::{FitSummary, FittedGroup};
 pub use global::{ChangedExample, GlobalExplanation, GlobalSet};
+pub use matters::SingleChange;
 pub use rows::{Rows, Split};
 pub use set::{ExplanationSet, Extremes, SweepRow};
 
-use crate::data::{Constraints, DataDir, Dataset, Samples, Schema, Task};
+use crate::data::{Constraints, DataDir, Dataset, FileRows, Samples, Schema, Task};
 use crate::distance::{Distance, Metric};
 use crate::error::{Error, Remedy, Result};
 use crate::model::pipeline::train_models;
@@ -70,6 +72,8 @@ pub struct Explainer {
     task: Task,
     source: Source,
     run: Option<OpenedRun>,
+    /// Rows of a file of one's own that are looked at instead of the test rows.
+    file: Option<FileRows>,
     /// What training was seeded with, and the share of the training rows that settings are chosen on.
     training_seed: Seed,
     validation_share: f64,
@@ -204,6 +208,7 @@ impl Explainer {
             task: Task::Classification { classes: vec![] },
             source: Source::Nothing,
             run: None,
+            file: None,
             training_seed: Seed(0),
             validation_share: 0.0,
             known: Known::default(),

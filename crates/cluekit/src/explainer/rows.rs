@@ -2,14 +2,16 @@
 
 use super::{Explainer, OpenedRun, held};
 use crate::amortise::Encoded;
-use crate::data::{self, Chosen, DataDir, Dataset, Part, Samples, Targets, spread_evenly};
+use crate::data::{
+    self, Chosen, DataDir, Dataset, FileRows, Part, PartNames, RejectedRow, RowNames, Samples, Targets, spread_evenly,
+};
 use crate::error::{Error, Remedy, Result};
 use crate::model::parameters::{Layout, Parameters};
-use crate::model::pipeline::validation_split;
+use crate::model::pipeline::{validation_positions, validation_split};
 use crate::named;
 use crate::observer::{Observer, Shared, Silent};
 use crate::prediction::{Prediction, UncertaintyParts, predict_watched};
-use crate::search::{PLAUSIBLE_ROWS, THRESHOLD_ROWS};
+use crate::search::{Inputs, PLAUSIBLE_ROWS, THRESHOLD_ROWS};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -40,14 +42,16 @@ pub struct Rows {
     pub train: Arc<Samples>,
     /// Test rows: neither model learned from them.
     pub test: Arc<Samples>,
+    /// Names of the rows, for those that come from a file with rows.
+    pub names: PartNames,
     /// Files that the rows came from, with their hashes.
     pub sources: Vec<data::Source>,
 }
 
 impl From<Dataset> for Rows {
     fn from(dataset: Dataset) -> Self {
-        let Dataset { name, train, test, sources, .. } = dataset;
-        Self { name, train: Arc::new(train), test: Arc::new(test), sources }
+        let Dataset { name, train, test, sources, names, .. } = dataset;
+        Self { name, train: Arc::new(train), test: Arc::new(test), names, sources }
     }
 }
 
@@ -122,13 +126,63 @@ impl Explainer {
             let (Source::Run(directory), Some(run)) = (&self.source, &self.run) else {
                 return Err(Error::data("no rows were given, and this looks at some; give training rows"));
             };
-            let dataset = data::load(&run.record.dataset, self.schema(), directory)?;
+            let request = run.record.dataset.found_from(run.folder.path(), directory);
+            let dataset = data::load(&request, self.schema(), directory)?;
             run.check(&dataset)?;
             let mut rows = Rows::from(dataset);
             rows.test = self.known.test.get().cloned().unwrap_or(rows.test);
             let _ = self.known.rows.set(rows);
         }
         Ok(self.known.rows.get().expect("it was just set"))
+    }
+
+    /// Rows of a file of one's own in the place of the test rows.
+    #[must_use]
+    pub fn with_file(mut self, file: FileRows) -> Self {
+        self.known.predictions[Split::Test as usize] = Default::default();
+        self.file = Some(file);
+        self
+    }
+
+    /// Rows of the file in the place of the test rows that no model can be asked about; none without a file.
+    pub fn rejected(&self) -> &[RejectedRow] {
+        self.file.as_ref().map_or(&[], |own| &own.rejected)
+    }
+
+    /// Name of the file in the place of the test rows; none without one.
+    pub fn file_name(&self) -> Option<&str> {
+        self.file.as_ref().map(|own| own.name.as_str())
+    }
+
+    /// Names of the rows of a split.
+    pub fn names(&self, split: Split) -> Result<RowNames> {
+        self.samples(split)?;
+        match (split, &self.file, self.known.rows.get()) {
+            (Split::Test, Some(own), _) => Ok(own.names.clone()),
+            (_, _, None) => Ok(RowNames::default()),
+            (Split::Test, None, Some(rows)) => Ok(rows.names.test.clone()),
+            (Split::Train, _, Some(rows)) => Ok(rows.names.train.clone()),
+            (Split::Validation, _, Some(rows)) => {
+                let [_, validation] =
+                    validation_positions(rows.train.len(), self.validation_share, self.training_seed)?;
+                Ok(rows.names.train.select(&validation))
+            }
+        }
+    }
+
+    /// The number that a row of a split goes by: its position, or that among all rows of a file of one's own.
+    pub(super) fn number(&self, split: Split, position: usize) -> usize {
+        match (&self.file, split) {
+            (Some(own), Split::Test) => own.positions[position],
+            _ => position,
+        }
+    }
+
+    /// Rows of a split as inputs, with their names and numbers.
+    pub fn inputs(&self, split: Split, positions: &[usize]) -> Result<Inputs> {
+        let inputs = Inputs::of(&*self.samples(split)?, positions, &self.task)?;
+        let numbers = positions.iter().map(|&position| self.number(split, position)).collect();
+        Ok(inputs.called(numbers, self.names(split)?.select(positions)))
     }
 
     /// The rows of a split.
@@ -138,7 +192,7 @@ impl Explainer {
             Split::Train => self.rows()?.train.clone(),
             Split::Validation => Arc::new(self.learning_rows()?.1),
         };
-        if samples.is_empty() {
+        if samples.is_empty() && !(split == Split::Test && self.file.is_some()) {
             let given = || self.rows().map_or(String::new(), |rows| rows.name.clone());
             let path = self.run.as_ref().map_or_else(given, |run| run.folder.path().display().to_string());
             return Err(Error::data(format!("{path} has no {split} rows")));
@@ -148,6 +202,9 @@ impl Explainer {
 
     /// Rows that nothing was learned from, without the others where they can be read alone.
     fn test_rows(&self) -> Result<Arc<Samples>> {
+        if let Some(own) = &self.file {
+            return Ok(own.samples.clone());
+        }
         if let Some(test) = self.known.rows.get().map(|rows| &rows.test).or(self.known.test.get()) {
             return Ok(test.clone());
         }
@@ -190,7 +247,8 @@ impl Explainer {
     /// Some rows of a part, checked as all are; nothing where they cannot be read without the others.
     fn read_some(&self, part: Part, chosen: Chosen) -> Result<Option<Samples>> {
         let (Source::Run(directory), Some(run)) = (&self.source, &self.run) else { return Ok(None) };
-        let read = data::load_some(&run.record.dataset, self.schema(), directory, part, chosen)?;
+        let request = run.record.dataset.found_from(run.folder.path(), directory);
+        let read = data::load_some(&request, self.schema(), directory, part, chosen)?;
         let Some((samples, now)) = read else { return Ok(None) };
         let then = &run.record.sources;
         let of_part = if part == Part::Train { 0 } else { then.len().saturating_sub(now.len()) };

@@ -1,7 +1,7 @@
 //! Everything that was found, with what was asked: the document of `clue explain`.
 
 use super::Explainer;
-use crate::data::Constraints;
+use crate::data::{Constraints, RejectedRow};
 use crate::error::{Error, Result};
 use crate::explanation::{Clue, Explanation, Label};
 use crate::search::Search;
@@ -35,6 +35,9 @@ pub struct ExplanationSet {
     pub sweep: Vec<SweepRow>,
     /// Explanations, one for each input, in order.
     pub explanations: Vec<Explanation>,
+    /// Rows that could not be searched, with the reason of each; mostly none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<RejectedRow>,
 }
 
 /// The clues of one radius, over all inputs.
@@ -89,7 +92,14 @@ impl ExplanationSet {
             constraints: explainer.schema().map(|schema| schema.constraints.clone()).unwrap_or_default(),
             sweep: radii.iter().map(|&delta| SweepRow::of(delta, &explanations)).collect(),
             explanations,
+            rejected: vec![],
         }
+    }
+
+    /// The same beside rows that could not be searched.
+    #[must_use]
+    pub fn beside(self, rejected: Vec<RejectedRow>) -> Self {
+        Self { rejected, ..self }
     }
 
     /// Reads a set of explanations from JSON.
@@ -126,9 +136,9 @@ impl ExplanationSet {
         Ok(set)
     }
 
-    /// Whether every input has an accepted clue.
+    /// Whether every input has an accepted clue, and no row was left out.
     pub fn is_complete(&self) -> bool {
-        self.explanations.iter().all(|explanation| explanation.accepted().next().is_some())
+        self.rejected.is_empty() && self.explanations.iter().all(|explanation| explanation.accepted().next().is_some())
     }
 }
 

@@ -59,10 +59,16 @@ pub fn train_models(
 
 /// The rows to learn from and the rows to watch, to stop training by and to choose settings on.
 pub fn validation_split(samples: &Samples, share: f64, seed: Seed) -> Result<(Samples, Samples)> {
+    let [train, validation] = validation_positions(samples.len(), share, seed)?;
+    Ok((samples.select(&train), samples.select(&validation)))
+}
+
+/// Positions of the rows to learn from and of those to choose settings on, of so many training rows.
+pub fn validation_positions(count: usize, share: f64, seed: Seed) -> Result<[Vec<usize>; 2]> {
     if !(0.0..1.0).contains(&share) {
         return Err(Error::setting("validation_share", format!("must be at least 0 and below 1, got {share}")));
     }
-    let rows = order(samples.len(), seed, "validation split", 0);
-    let (validation, train) = rows.split_at((samples.len() as f64 * share).round() as usize);
-    Ok((samples.select(train), samples.select(validation)))
+    let mut validation = order(count, seed, "validation split", 0);
+    let train = validation.split_off((count as f64 * share).round() as usize);
+    Ok([train, validation])
 }

@@ -56,6 +56,7 @@ pub(super) fn certify(descent: &Descent, ends: &[End], acceptance: Acceptance) -
         let reason = rejection(origin, end, &evaluated, broken, acceptance);
         Clue {
             label: label_of(&evaluated.prediction, descent.models),
+            label_name: descent.models.name_of(label_of(&evaluated.prediction, descent.models)),
             uncertainty: evaluated.prediction.uncertainty,
             probabilities: probabilities_of(&evaluated.prediction, descent.models),
             distance: Distances {

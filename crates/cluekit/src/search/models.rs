@@ -6,7 +6,7 @@ use super::jury::Jury;
 use super::outside::Usual;
 use super::plausibility::Plausible;
 use super::portfolio::TrainingRows;
-use crate::data::{Samples, Schema, Targets, Task};
+use crate::data::{RowName, RowNames, Samples, Schema, Targets, Task};
 use crate::distance::{Distance, Metric};
 use crate::error::{Error, Result};
 use crate::explanation::Label;
@@ -82,6 +82,11 @@ impl<'a> Models<'a> {
         }
     }
 
+    /// Name of the class that a label stands for; none for a value, and for classes without names.
+    pub(crate) fn name_of(&self, label: Label) -> Option<String> {
+        label.class_name(self.task.classes())
+    }
+
     /// Task of the predictor: classes or a value.
     pub fn task(&self) -> &'a Task {
         self.task
@@ -143,12 +148,13 @@ pub struct Price {
 }
 
 /// The inputs to be explained.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Inputs {
     x: Vec<f32>,
     width: usize,
     index: Vec<usize>,
     targets: Option<Vec<Label>>,
+    names: RowNames,
 }
 
 impl Inputs {
@@ -175,7 +181,7 @@ impl Inputs {
                 x[place]
             )));
         }
-        Ok(Self { index: (0..x.len() / width).collect(), x, width, targets: None })
+        Ok(Self { index: (0..x.len() / width).collect(), x, width, targets: None, names: RowNames::default() })
     }
 
     /// The rows of a dataset at the positions `rows`, with their targets; they keep their numbers.
@@ -186,6 +192,12 @@ impl Inputs {
         }
         let targets = rows.iter().map(|&row| Self::target_of(samples, row, task)).collect();
         Ok(Self { index: rows.to_vec(), targets, ..Self::new(samples.select(rows).x, samples.width)? })
+    }
+
+    /// These inputs under other numbers, and with names.
+    #[must_use]
+    pub fn called(self, numbers: Vec<usize>, names: RowNames) -> Self {
+        Self { index: numbers, names, ..self }
     }
 
     /// The target of a row in the data's unit, where it is known.
@@ -205,6 +217,7 @@ impl Inputs {
             width: self.width,
             index: rows.iter().map(|&row| self.index[row]).collect(),
             targets: self.targets.as_ref().map(|targets| rows.iter().map(|&row| targets[row]).collect()),
+            names: self.names.select(rows),
         }
     }
 
@@ -237,12 +250,19 @@ impl Inputs {
         &self.x
     }
 
-    pub(super) fn row(&self, row: usize) -> &[f32] {
+    /// One input, encoded.
+    pub fn row(&self, row: usize) -> &[f32] {
         &self.x[row * self.width..(row + 1) * self.width]
     }
 
-    pub(super) fn index(&self, row: usize) -> usize {
+    /// Number of one input.
+    pub fn index(&self, row: usize) -> usize {
         self.index[row]
+    }
+
+    /// Name of one input; none where inputs have no names.
+    pub fn name(&self, row: usize) -> Option<RowName> {
+        self.names.get(row)
     }
 
     pub(super) fn target(&self, row: usize) -> Option<Label> {

@@ -137,6 +137,7 @@ mod tests {
     fn clue(class: usize, x: &[f32], z: f32, cost: f32) -> Clue {
         Clue {
             label: Label::Class(class),
+            label_name: None,
             uncertainty: UncertaintyParts { total: 0.1, aleatoric: 0.1, epistemic: 0.0 },
             probabilities: vec![0.5, 0.5],
             distance: Distances { input: 1.0, latent: 1.0, prediction: 0.0 },

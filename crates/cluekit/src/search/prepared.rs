@@ -233,8 +233,11 @@ impl Prepared<'_> {
         let row_of = |x: &[f32]| models.schema.and_then(|schema| DataRow::of(x, schema));
         let original = |row: usize, origin: &Origin, now: Evaluated| Original {
             index: origin.index,
+            name: self.inputs.name(row),
             label: label_of(&now.prediction, models),
+            label_name: models.name_of(label_of(&now.prediction, models)),
             target: self.inputs.target(row),
+            target_name: self.inputs.target(row).and_then(|target| models.name_of(target)),
             uncertainty: now.prediction.uncertainty,
             probabilities: probabilities_of(&now.prediction, models),
             outside: models.schema.map_or(vec![], |schema| outside::named(schema, &origin.x, &origin.outside)),

@@ -97,6 +97,7 @@ mod tests {
     fn clue(label: usize, total: f32, distance: f32, cost: f32, accepted: bool) -> Clue {
         Clue {
             label: Label::Class(label),
+            label_name: None,
             uncertainty: UncertaintyParts { total, aleatoric: total, epistemic: 0.0 },
             probabilities: vec![0.5, 0.5],
             distance: Distances { input: distance, latent: distance, prediction: 0.0 },

@@ -12,6 +12,9 @@ pub fn command(args: &AuditArgs, settings: &AuditSettings, name: &str) -> String
     if args.run.place.data.is_some() {
         command += " --data DIR";
     }
+    if let Some(file) = &args.file {
+        command += &format!(" --file {}", quoted(&last_name(file)));
+    }
     let said = settings.said().into_iter().map(|(name, value)| (name.replace('_', "-"), value));
     let constraints = args.constraints.given().into_iter().map(|(option, value)| match option {
         "constraints" => (option.to_owned(), last_name(Path::new(&value))),

@@ -3,7 +3,7 @@
 pub mod command;
 
 use super::explain::options::ConstraintArgs;
-use super::run::RunArgs;
+use super::run::{Rows, RunArgs, with_file};
 use crate::config::{self, lay_over, one_of};
 use crate::progress::Bar;
 use anyhow::{Context, Result};
@@ -48,6 +48,9 @@ pub struct AuditArgs {
     /// Which rows to look at [default: test].
     #[arg(long, value_parser = one_of::<Split>(Split::ALL.map(Split::name)))]
     pub split: Option<Split>,
+    /// Rows of another table instead, with the column to predict; every row must be readable.
+    #[arg(long, value_name = "FILE", conflicts_with = "split")]
+    pub file: Option<PathBuf>,
     /// How many of the most uncertain inputs to explain [default: 24].
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
@@ -116,7 +119,8 @@ pub fn run(args: AuditArgs, quiet: bool) -> Result<ExitCode> {
         create_parent(&page)?;
     }
     let name = last_name(&args.run.run);
-    let explainer = args.constraints.open(&args.run)?;
+    let directory = args.run.place.directory();
+    let explainer = with_file(args.constraints.open(&args.run)?, args.file.as_deref(), Rows::All, &directory)?;
     let mut audit = make(&explainer, &settings, &name, quiet)?;
     audit.provenance.command = command::command(&args, &settings, &name);
     let json = write(&audit, &page)?;

@@ -23,6 +23,8 @@ use std::process::ExitCode;
   clue explain runs/mnist --method delta --delta 3.5 --count 10 --inputs 17,42 --out clues
   clue explain runs/mnist --method nabla --delta 4 --count 10 --diversity dpp=10 --json
   clue explain runs/mnist --method delta --delta 0.5..3.5/7 --count 100 --top 8 --out sweep
+  clue explain runs/loans --method clue --ids C-1042,C-7
+  clue explain runs/loans --method clue --file new.csv --where 'AGE < 30' --out clues
   clue explain runs/credit --method clue --anchored --immutable SEX,AGE --only-down PAY_0 --most-changed 3
 
 Methods:
@@ -33,9 +35,13 @@ Methods:
 Every clue carries a certificate: the model's fresh answer to the final input (rounded, valid
 categories, clipped pixels), its distances, whether every constraint holds, how plausible it is among
 the training data, and whether it is accepted or why not. With --out the folder gets
-explanations.json, explanations.jsonl, clues.npz, clues.parquet and pictures or change lists.
+explanations.json, explanations.jsonl, clues.npz, clues.parquet, clues.csv, clues.xlsx and pictures or
+change lists.
 
-Exit code 3: done, but at least one input has no accepted clue.")]
+Rows of --file that cannot be read, or that can never meet the constraints, are left out, each with its
+reason; the others go on.
+
+Exit code 3: done, but at least one input has no accepted clue, or was left out.")]
 pub struct ExplainArgs {
     #[command(flatten)]
     run: RunArgs,
@@ -56,6 +62,8 @@ pub struct ExplainArgs {
     #[command(flatten)]
     inputs: inputs::InputArgs,
     #[command(flatten)]
+    condition: inputs::ConditionArgs,
+    #[command(flatten)]
     search: options::SearchArgs,
     #[command(flatten)]
     constraints: options::ConstraintArgs,
@@ -63,9 +71,10 @@ pub struct ExplainArgs {
 
 /// Runs `clue explain`.
 pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
-    let mut explainer = args.constraints.open(&args.run)?;
+    let directory = args.run.place.directory();
+    let mut explainer = args.inputs.over(args.constraints.open(&args.run)?, &directory)?;
     if let Some(judge) = &args.judge {
-        let other = Explainer::open(judge, &args.run.place.directory())?;
+        let other = Explainer::open(judge, &directory)?;
         explainer = explainer.with_judge(&judge.display().to_string(), &other)?;
     }
     let settings = args.search.over(config::read::<SearchSettings>(args.config.as_deref())?)?;
@@ -80,9 +89,10 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     args.results.open()?;
-    let inputs = args.inputs.choose(&explainer, &args.run.place.directory(), search.accepted_by())?;
+    let condition = args.condition.condition.as_deref();
+    let (inputs, rejected) = args.inputs.choose(&explainer, condition, search.accepted_by())?;
     tracing::info!("a clue is accepted below {}", search.threshold);
     let (mut bar, seed) = (Bar::new(quiet), Seed(args.results.seed));
     let set = explainer.explain_all(args.method, &search, args.search.sweep(), &inputs, seed, &mut bar)?;
-    args.results.deliver(&set, explainer.known_schema()?)
+    args.results.deliver(&set.beside(rejected), explainer.known_schema()?)
 }

@@ -20,7 +20,7 @@ pub struct ResultArgs {
     /// Leave out the plausibility of clues, which looks at some training rows first.
     #[arg(long)]
     pub no_plausibility: bool,
-    /// A folder for results as files: JSON, JSON lines, NumPy, Parquet, pictures or change lists.
+    /// A folder for results as files: JSON, JSON lines, NumPy, Parquet, CSV, Excel, pictures or change lists.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print one JSON document instead of text.

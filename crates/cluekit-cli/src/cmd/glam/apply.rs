@@ -29,7 +29,7 @@ Methods: the name of a fitted mapper (glam, clusters, scaled, affine, neural, or
 Nobody knows the class of an uncertain input, so there is a counterfactual for each of its most
 probable classes, the cheapest first. Each carries the same certificate as those of `clue explain`.
 
-Exit code 3: done, but at least one input has no accepted counterfactual.")]
+Exit code 3: done, but at least one input has no accepted counterfactual, or was left out.")]
 pub struct ApplyArgs {
     #[command(flatten)]
     run: RunArgs,
@@ -65,7 +65,7 @@ pub struct ApplyArgs {
 
 /// Runs `clue glam apply`.
 pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
-    let explainer = args.constraints.open(&args.run)?;
+    let explainer = args.inputs.over(args.constraints.open(&args.run)?, &args.run.place.directory())?;
     let settings = args.settings();
     let (ask, judging) = (explainer.ask(&settings)?, explainer.judging(&args.cost.settings())?);
     let mut search = Explainer::refining(&judging, &settings);
@@ -80,11 +80,11 @@ pub fn run(args: ApplyArgs, quiet: bool) -> Result<ExitCode> {
     for note in mappers.iter().filter_map(|(name, fitted)| trade_off_note(name, fitted, judging.objective.input.0)) {
         tracing::info!("{note}");
     }
-    let inputs = args.inputs.choose(&explainer, &args.run.place.directory(), search.accepted_by())?;
+    let (inputs, rejected) = args.inputs.choose(&explainer, None, search.accepted_by())?;
     let explanations = explainer.apply(&mappers, &ask, &search, &inputs, seed, &mut bar)?;
     bar.finished("applied", &Explanation::tally(&explanations));
     let set = ExplanationSet::new(&explainer, &args.method, &search, seed, &[], explanations);
-    args.results.deliver(&set, explainer.known_schema()?)
+    args.results.deliver(&set.beside(rejected), explainer.known_schema()?)
 }
 
 impl ApplyArgs {

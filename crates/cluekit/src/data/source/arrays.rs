@@ -38,7 +38,15 @@ pub fn load(path: &Path, request: &Request) -> Result<Dataset> {
         features: Vec::new(),
         constraints: Constraints::default(),
     };
-    Ok(Dataset { name: file_name(path), schema, train, test, sources: found.sources, notes: vec![] })
+    Ok(Dataset {
+        name: file_name(path),
+        schema,
+        train,
+        test,
+        sources: found.sources,
+        notes: vec![],
+        names: Default::default(),
+    })
 }
 
 /// The images of another file encoded for a model of `image`s, row after row; no labels are needed.

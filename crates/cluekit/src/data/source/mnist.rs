@@ -47,7 +47,15 @@ impl Files {
         let first = |part: Part| self.read(part, &|_| Box::new(0..counts[part as usize]));
         let ((train, train_sources), (test, test_sources)) = (first(Part::Train)?, first(Part::Test)?);
         let sources = [train_sources, test_sources].concat();
-        Ok(Dataset { name: "mnist".into(), schema: schema(), train, test, sources, notes: vec![] })
+        Ok(Dataset {
+            name: "mnist".into(),
+            schema: schema(),
+            train,
+            test,
+            sources,
+            notes: vec![],
+            names: Default::default(),
+        })
     }
 
     /// The images of one part at the positions that `chosen` returns for their number, in ascending order.

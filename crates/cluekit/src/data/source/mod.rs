@@ -7,15 +7,19 @@ pub mod credit;
 #[cfg(feature = "files")]
 pub mod mnist;
 pub mod moons;
+mod paths;
 #[cfg(feature = "files")]
 pub mod table;
 
-use super::{Chosen, Dataset, Image, Samples, Schema, Source};
+#[cfg(feature = "files")]
+use super::PartNames;
+use super::{Chosen, Dataset, Image, RejectedRow, RowNames, Samples, Schema, Source, Targets};
 use crate::data::DataDir;
 use crate::error::{Error, Remedy, Result};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A dataset and how to read it. A run saves it in `run.toml`, to find its data again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,12 +39,88 @@ pub struct Request {
     pub test_share: f64,
     /// Seed of the split, and of a dataset that is made.
     pub seed: Seed,
+    /// Which column names the rows of a table, and which file holds its test rows.
+    #[serde(default, skip_serializing_if = "RowRequest::is_default")]
+    pub rows: RowRequest,
+}
+
+/// What a table's rows are called, and where its test rows come from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowRequest {
+    /// Column whose cells identify the rows; it is no feature. None for one that is recognised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// File of the test rows, with the same columns; none for a share of the rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+}
+
+impl RowRequest {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Request {
     /// The dataset called `name` with everything else at its default.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), target: None, split: None, test_share: 0.1, seed: Seed(0) }
+        Self {
+            name: name.into(),
+            target: None,
+            split: None,
+            test_share: 0.1,
+            seed: Seed(0),
+            rows: RowRequest::default(),
+        }
+    }
+}
+
+/// Rows of a file of one's own that a model can be asked about.
+#[derive(Clone, Debug)]
+pub struct FileRows {
+    /// Name of the file, without its folder.
+    pub name: String,
+    /// Rows that can be encoded, with their targets where the file has those.
+    pub samples: Arc<Samples>,
+    /// Position of each of them among all rows of the file, counted from 0.
+    pub positions: Vec<usize>,
+    /// Names of the rows.
+    pub names: RowNames,
+    /// Rows that cannot be encoded.
+    pub rejected: Vec<RejectedRow>,
+    /// The file with its hash.
+    pub source: Source,
+}
+
+/// Reads the rows of another file under `schema`; the column `id` identifies them.
+///
+/// Of a batch, rows that cannot be encoded are set aside, each with its reason. Where `strict`, all rows are needed, with
+/// their targets, and an error names the first that cannot be used.
+pub fn read_file(
+    path: &Path,
+    schema: &Schema,
+    id: Option<&str>,
+    strict: bool,
+    directory: &DataDir,
+) -> Result<FileRows> {
+    match &schema.image {
+        Some(_) if strict => Err(Error::file(path, "holds images without labels, and this needs those of a table")),
+        Some(_) => {
+            let (x, width) = (read_rows(path, schema, directory)?, schema.width());
+            let count = x.len() / width.max(1);
+            let bytes = std::fs::read(path).map_err(Error::reading(path))?;
+            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Ok(FileRows {
+                name: file.clone(),
+                samples: Arc::new(Samples { x, width, y: Targets::Unknown(count) }),
+                positions: (0..count).collect(),
+                names: RowNames::default(),
+                rejected: vec![],
+                source: Source { file, sha256: super::sha256_hex(&bytes) },
+            })
+        }
+        None => file_rows(path, schema, id, strict),
     }
 }
 
@@ -63,6 +143,16 @@ fn images(path: &Path, image: &Image) -> Result<Vec<f32>> {
 #[cfg(feature = "files")]
 fn rows(path: &Path, schema: &Schema) -> Result<Vec<f32>> {
     table::read_rows(path, schema)
+}
+
+#[cfg(feature = "files")]
+fn file_rows(path: &Path, schema: &Schema, id: Option<&str>, strict: bool) -> Result<FileRows> {
+    table::read_file(path, schema, id, strict)
+}
+
+#[cfg(not(feature = "files"))]
+fn file_rows(path: &Path, _: &Schema, _: Option<&str>, _: bool) -> Result<FileRows> {
+    Err(unread(path))
 }
 
 #[cfg(not(feature = "files"))]
@@ -97,6 +187,11 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
         return Err(Error::setting("split", problem).remedy(Remedy::leave_out(["split"])));
     }
     let built_in = |dataset: Dataset| match schema {
+        _ if !request.rows.is_default() => {
+            let problem =
+                format!("`{}` is no table: it has no column of identifiers and no file beside it", request.name);
+            Err(Error::data(problem).remedy(Remedy::leave_out(["id", "test"])))
+        }
         _ if request.target.is_some() && !request.name.contains('.') && provider.is_none() => Err(Error::setting(
             "target",
             format!("`{}` has a target of its own, `{}`", request.name, dataset.schema.target.name),
@@ -199,7 +294,10 @@ fn part(dataset: Dataset, count: Option<&str>) -> Result<Dataset> {
     }
     let first = |samples: &Samples, count: usize| samples.select(&(0..count).collect::<Vec<_>>());
     let (train, test) = (first(&dataset.train, wanted[0]), first(&dataset.test, wanted[1]));
-    Ok(Dataset { train, test, ..dataset })
+    let named = |names: &RowNames, count: usize| names.select(&(0..count).collect::<Vec<_>>());
+    let PartNames { id, train: of_train, test: of_test } = &dataset.names;
+    let names = PartNames { id: id.clone(), train: named(of_train, wanted[0]), test: named(of_test, wanted[1]) };
+    Ok(Dataset { train, test, names, ..dataset })
 }
 
 /// How many of the rows to train and to test on make `count` in all, in the same proportion.

@@ -41,6 +41,7 @@ pub fn make(seed: Seed) -> Dataset {
         test: part(TRAIN..TRAIN + TEST),
         sources: vec![],
         notes: vec![],
+        names: Default::default(),
     }
 }
 

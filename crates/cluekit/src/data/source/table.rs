@@ -1,30 +1,68 @@
 //! A user's own table: CSV or Parquet, with a column to predict.
 
-use super::Request;
+mod identifiers;
+mod problems;
+
+use super::{FileRows, Request};
 use crate::data::gaps;
 use crate::data::infer::Inferred;
-use crate::data::raw::{RawTable, ReadTable, file_name};
+use crate::data::raw::{RawColumn, RawTable, ReadTable, file_name};
 use crate::data::split::Split;
-use crate::data::{Dataset, Samples, Schema, Source, Targets, Task};
+use crate::data::{Dataset, PartNames, RejectedRow, Samples, Schema, Source, Targets, Task};
 use crate::error::{Error, Remedy, Result};
+use problems::Problems;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Reads the table at `path`; what its columns mean is inferred unless `schema` says it.
 pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<Dataset> {
     let ReadTable { table, source } = RawTable::read(path)?;
-    let table = match schema {
+    let mut table = match schema {
         Some(schema) => gaps::without_sentinels(table, schema),
         None => table,
     };
-    let target = target_name(&table, request, schema)?;
-    let new_split = |rows| Split::new(rows, request.test_share, request.seed);
-    let (split, left_out) = gaps::split(&table, target, schema, new_split)?;
+    let target = target_name(&table, request, schema)?.to_owned();
+    let asked = identifiers::asked(&mut table, request.rows.id.as_deref(), &target, schema)?;
+    let new_split = |rows| match &request.rows.test {
+        Some(_) => Ok(Split { train: (0..rows).collect(), test: vec![] }),
+        None => Split::new(rows, request.test_share, request.seed),
+    };
+    let (split, left_out) = gaps::split(&table, &target, schema, new_split)?;
     let Inferred { schema, notes } = match schema {
         Some(schema) => completed(&table, schema, &split.train)?,
-        None => gaps::inferred(&table, target, &split.train)?,
+        None => gaps::inferred(&table, &target, &split.train)?,
     };
     let notes = left_out.into_iter().chain(notes).collect();
-    Ok(Dataset { notes, ..assemble(&file_name(path), &table, schema, &split, source)? })
+    let id = asked.or_else(|| identifiers::recognised(&table, &schema));
+    let dataset = Dataset { notes, ..assemble(&file_name(path), &table, schema, &split, source)? };
+    let named = named(dataset, &table, id.as_ref(), &split);
+    match &request.rows.test {
+        Some(test) => with_test(named, Path::new(test), id.as_ref()),
+        None => Ok(named),
+    }
+}
+
+/// The dataset with the names of its rows.
+fn named(dataset: Dataset, table: &RawTable, id: Option<&RawColumn>, split: &Split) -> Dataset {
+    let all = identifiers::names(table, id);
+    let (train, test) = (all.select(&split.train), all.select(&split.test));
+    Dataset { names: PartNames { id: id.map(|column| column.name.clone()), train, test }, ..dataset }
+}
+
+/// The dataset with all rows of another file to test on whose target is known, under the schema of those to learn from.
+fn with_test(dataset: Dataset, path: &Path, id: Option<&RawColumn>) -> Result<Dataset> {
+    let ReadTable { table, source } = RawTable::read(path)?;
+    let schema = &dataset.schema;
+    let table = gaps::without_sentinels(table, schema);
+    given(&table, schema)?;
+    let all = |rows| Ok(Split { train: vec![], test: (0..rows).collect() });
+    let (Split { test: known, .. }, left_out) = gaps::split(&table, &schema.target.name, Some(schema), all)?;
+    let test = Samples { x: encode_inputs(&table, schema)?, width: schema.width(), y: encode_targets(&table, schema)? };
+    let id = id.and_then(|id| table.column(&id.name));
+    let names = PartNames { test: identifiers::names(&table, id).select(&known), ..dataset.names };
+    let sources = dataset.sources.into_iter().chain([source]).collect();
+    let notes = dataset.notes.into_iter().chain(left_out).collect();
+    Ok(Dataset { test: test.select(&known), names, sources, notes, ..dataset })
 }
 
 /// The rows of another file encoded under `schema`, row after row of [`Schema::width`] numbers; no target is needed.
@@ -39,6 +77,40 @@ fn completed(table: &RawTable, schema: &Schema, training: &[usize]) -> Result<In
     let Inferred { schema, notes } = given(table, schema)?;
     let schema = gaps::completed(table, schema, training)?;
     Ok(Inferred { notes: gaps::note(table, &schema).into_iter().chain(notes).collect(), schema })
+}
+
+/// The rows of another file that can be encoded under `schema`, those that cannot with the reason of each, and the targets
+/// where the file has them; an error instead of the first reasons where `strict`ly all rows are needed with their targets.
+pub fn read_file(path: &Path, schema: &Schema, id: Option<&str>, strict: bool) -> Result<FileRows> {
+    let ReadTable { table, source } = RawTable::read(path)?;
+    let table = gaps::without_sentinels(table, schema);
+    given(&table, schema)?;
+    let target = &schema.target.name;
+    let column = if strict { Some(table.need(target)?) } else { table.column(target) };
+    let without = |row: &usize| column.is_some_and(|column| !gaps::has_target(column, *row));
+    let without: Vec<usize> = (0..table.rows()).filter(without).collect();
+    let (x, mut problems) = encoded(&table, schema)?;
+    if strict {
+        without.iter().for_each(|&row| problems.add(row, target, "the target is missing; fill it in".into()));
+        problems.none(&table)?;
+    }
+    let targets = match column.is_some() && without.is_empty() {
+        true => encode_targets(&table, schema),
+        false => Ok(Targets::Unknown(table.rows())),
+    };
+    let y = if strict { targets? } else { targets.unwrap_or(Targets::Unknown(table.rows())) };
+    let all = Samples { x, width: schema.width(), y };
+    let names = identifiers::names(&table, id.and_then(|id| table.column(id)));
+    let positions: Vec<usize> = (0..table.rows()).filter(|&row| !problems.hold(row)).collect();
+    let rejected = problems.of_rows().map(|(index, reason)| RejectedRow { index, name: names.get(index), reason });
+    Ok(FileRows {
+        name: file_name(path),
+        rejected: rejected.collect(),
+        samples: Arc::new(all.select(&positions)),
+        names: names.select(&positions),
+        positions,
+        source,
+    })
 }
 
 /// The column to predict: what was asked for, else what the schema says.
@@ -91,23 +163,32 @@ pub(in crate::data) fn assembled(
     schema.validate().map_err(|error| Error::file(&table.path, error.to_string()))?;
     let all = Samples { x: encode_inputs(table, &schema)?, width: schema.width(), y: encode_targets(table, &schema)? };
     let (train, test) = (all.select(&split.train), all.select(&split.test));
-    Ok(Dataset { name: name.to_owned(), schema, train, test, sources, notes: vec![] })
+    let names = identifiers::names(table, None);
+    let names = PartNames { id: None, train: names.select(&split.train), test: names.select(&split.test) };
+    Ok(Dataset { name: name.to_owned(), schema, train, test, sources, notes: vec![], names })
 }
 
-/// The inputs of all rows.
+/// The inputs of all rows; an error where some cannot be encoded.
 pub(in crate::data) fn encode_inputs(table: &RawTable, schema: &Schema) -> Result<Vec<f32>> {
     gaps::refuse(table, schema)?;
+    let (x, problems) = encoded(table, schema)?;
+    problems.none(table).map(|()| x)
+}
+
+/// The inputs of all rows, and what is wrong with those that cannot be encoded.
+fn encoded(table: &RawTable, schema: &Schema) -> Result<(Vec<f32>, Problems)> {
     let width = schema.width();
     let mut x = vec![0.0; table.rows() * width];
+    let mut problems = Problems::default();
     for (feature, place) in schema.features.iter().zip(schema.columns()) {
         let column = table.need(&feature.name)?;
         for (row, encoded) in x.chunks_exact_mut(width).enumerate() {
-            feature
-                .encode(column.cell(row), &mut encoded[place.range()])
-                .map_err(|problem| table.cell_error(row, &feature.name, problem))?;
+            if let Err(problem) = feature.encode(column.cell(row), &mut encoded[place.range()]) {
+                problems.add(row, &feature.name, problem);
+            }
         }
     }
-    Ok(x)
+    Ok((x, problems))
 }
 
 /// The targets of all rows; of a row without one, which no split has, anything.
@@ -116,11 +197,17 @@ fn encode_targets(table: &RawTable, schema: &Schema) -> Result<Targets> {
     let rows = 0..table.rows();
     match &schema.target.task {
         task @ Task::Classification { .. } => {
+            let mut problems = Problems::default();
             let label = |row| match task.label(column.cell(row)) {
-                Err(_) if !gaps::has_target(column, row) => Ok(0),
-                label => label.map_err(|problem| table.cell_error(row, &column.name, problem)),
+                Ok(label) => label,
+                Err(_) if !gaps::has_target(column, row) => 0,
+                Err(problem) => {
+                    problems.add(row, &column.name, problem);
+                    0
+                }
             };
-            Ok(Targets::Classes(rows.map(label).collect::<Result<_>>()?))
+            let labels = rows.map(label).collect();
+            problems.none(table).map(|()| Targets::Classes(labels))
         }
         Task::Regression(scaling) => {
             let values: Vec<f32> = table.numbers(column)?.iter().map(|&value| scaling.encode(value)).collect();
@@ -139,6 +226,7 @@ fn encode_targets(table: &RawTable, schema: &Schema) -> Result<Targets> {
 mod tests {
     use super::*;
     use crate::data::dataset::sha256_hex;
+    use crate::data::source::RowRequest;
     use crate::data::{Kind, Value};
     use crate::seed::Seed;
     use std::path::PathBuf;
@@ -173,15 +261,17 @@ mod tests {
     #[test]
     fn a_table_is_split_encoded_and_decoded_to_itself() {
         let file = file(&bank());
-        let Dataset { name, schema, train, test, sources, notes: _ } =
+        let Dataset { name, schema, train, test, sources, notes: _, names } =
             load(&file.path, &request(Some("default")), None).unwrap();
         assert_eq!((name.as_str(), train.len(), test.len(), train.width), ("bank.csv", 15, 5, 5));
         assert_eq!(sources, [Source { file: "bank.csv".into(), sha256: sha256_hex(bank().as_bytes()) }]);
-        for part in [&train, &test] {
+        assert!(names.id.is_none());
+        for (part, names) in [(&train, &names.train), (&test, &names.test)] {
             for row in 0..part.len() {
                 let values = schema.decode_row(part.row(row));
                 let Value::Number(age) = values[0] else { panic!("age is a number") };
                 let i = (age - 20.0) as usize;
+                assert_eq!(names.get(row).unwrap().row, i as u64 + 2, "the header is line 1");
                 assert_eq!(values[1], Value::Category(["a", "b", "c"][i % 3].into()));
                 assert_eq!(values[2], Value::Number(i as f64 / 4.0));
                 assert_eq!(part.y.select(&[row]), Targets::Classes(vec![(i % 2) as u32]));
@@ -244,6 +334,73 @@ mod tests {
         let row = [Value::Number(29.0), Value::Category("c".into()), Value::Number(2.25)];
         assert_eq!(schema.decode_row(&x), row);
         assert_eq!(x, schema.encode_row(&row).unwrap());
+    }
+
+    #[test]
+    fn a_column_that_identifies_names_the_rows_and_is_no_feature() {
+        let lines = bank();
+        let coded = |(at, line): (usize, &str)| match at {
+            0 => format!("code,{line}\n"),
+            at => format!("C-{},{line}\n", 100 - at),
+        };
+        let coded = file(&lines.lines().enumerate().map(coded).collect::<String>());
+        let plain = load(&file(&lines).path, &request(Some("default")), None).unwrap();
+        let asked = RowRequest { id: Some("code".into()), ..RowRequest::default() };
+        let asked = Request { rows: asked, ..request(Some("default")) };
+        for request in [request(Some("default")), asked] {
+            let dataset = load(&coded.path, &request, None).unwrap();
+            assert_eq!((dataset.names.id.as_deref(), &dataset.schema), (Some("code"), &plain.schema));
+            assert_eq!(dataset.train, plain.train);
+            let name = dataset.names.test.get(0).unwrap();
+            assert_eq!(name.id, Some(format!("C-{}", 101 - name.row)));
+            assert_eq!(dataset.names.test.with_id(&name.id.unwrap()), [0]);
+            let again = load(&coded.path, &request, Some(&dataset.schema)).unwrap();
+            assert_eq!(again.names.test.get(0), dataset.names.test.get(0));
+        }
+    }
+
+    #[test]
+    fn test_rows_of_another_file_are_read_under_the_schema_of_the_training_rows() {
+        let place = tempfile::tempdir().unwrap();
+        let test = place.path().join("test.csv");
+        std::fs::write(&test, "default,age,job,rate\nyes,99,b,1.25\n").unwrap();
+        let rows = RowRequest { test: Some(test.to_string_lossy().into()), ..RowRequest::default() };
+        let request = Request { rows, ..request(Some("default")) };
+        let training = file(&bank());
+        let dataset = load(&training.path, &request, None).unwrap();
+        assert_eq!((dataset.train.len(), dataset.test.len(), dataset.sources.len()), (20, 1, 2));
+        assert_eq!(dataset.test.y, Targets::Classes(vec![1]));
+        assert_eq!(dataset.schema.decode_row(dataset.test.row(0))[0], Value::Number(99.0));
+        assert_eq!(dataset.names.test.get(0).unwrap().row, 2);
+        let bad = "default,age,job,rate\nyes,99,d,1.25\nyes,98,b,1\nno,97,e,1\n";
+        std::fs::write(&test, bad).unwrap();
+        let message = load(&training.path, &request, None).unwrap_err().to_string();
+        assert!(message.contains("test.csv: 2 rows cannot be used: line 2, column `job`: `d` is not"), "{message}");
+        assert!(message.contains("line 4, column `job`: `e` is not"), "{message}");
+    }
+
+    #[test]
+    fn a_bad_row_of_a_batch_is_set_aside_with_its_reason_and_the_others_go_on() {
+        let schema = load(&file(&bank()).path, &request(Some("default")), None).unwrap().schema;
+        let batch = "who,age,job,rate\nx,29,a,1\ny,30,d,1\nz,old,d,1\nw,31,c,2\n";
+        let read = |strict| read_file(&file(batch).path, &schema, Some("who"), strict);
+        let rows = read(false).unwrap();
+        assert_eq!((rows.positions, rows.samples.y.clone()), (vec![0, 3], Targets::Unknown(2)));
+        assert_eq!(schema.decode_row(rows.samples.row(1))[0], Value::Number(31.0));
+        assert_eq!(rows.names.get(1).unwrap().to_string(), "row 5, id w");
+        let told: Vec<String> = rows.rejected.iter().map(ToString::to_string).collect();
+        assert!(told[0].starts_with("Input 1 (row 3, id y): left out: column `job`: `d` is not one of"), "{told:?}");
+        assert!(told[1].starts_with("Input 2 (row 4, id z): left out: column `age`: `old` is not"), "{told:?}");
+        // Where all rows are needed, so are their targets.
+        assert!(read(true).unwrap_err().to_string().contains("has no column `default`"));
+    }
+
+    #[test]
+    fn targets_of_a_file_are_those_it_has() {
+        let schema = load(&file(&bank()).path, &request(Some("default")), None).unwrap().schema;
+        let targets = |text: &str| read_file(&file(text).path, &schema, None, false).unwrap().samples.y.clone();
+        assert_eq!(targets("age,job,rate,default\n29,a,1,yes\n30,d,1,no\n"), Targets::Classes(vec![1]));
+        assert_eq!(targets("age,job,rate,default\n29,a,1,yes\n30,b,1,perhaps\n"), Targets::Unknown(2));
     }
 
     #[test]
