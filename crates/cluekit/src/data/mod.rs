@@ -2,6 +2,8 @@
 
 pub mod catalogue;
 mod constraints;
+#[cfg(feature = "files")]
+mod content;
 mod dataset;
 mod directory;
 mod encoding;
@@ -20,6 +22,7 @@ mod predicate;
 mod provider;
 #[cfg(feature = "files")]
 mod raw;
+mod reading;
 mod scaling;
 mod schema;
 mod schema_toml;
@@ -38,5 +41,6 @@ pub use memory::{Table, Values};
 pub use one_hot::one_hot_groups;
 pub use predicate::Predicate;
 pub use provider::Provider;
+pub use reading::{Delimiter, Reading};
 pub use schema::{Feature, Image, Kind, Scaling, Schema, Target, Task};
 pub use source::{Part, Request, load, load_some, read_rows};

@@ -25,7 +25,7 @@ pub struct InputArgs {
     /// Only inputs whose true class is this one, by its name.
     #[arg(long, value_name = "NAME")]
     class: Option<String>,
-    /// Rows of another file: CSV, TSV or Parquet for a table, .npy or .npz for images.
+    /// Rows of another file, read as that of the run: a table, or images as arrays or PNG files.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["split", "class"])]
     file: Option<PathBuf>,
     /// Which rows of the run's data to choose from.
@@ -39,7 +39,8 @@ impl InputArgs {
         let Self { top, above, split, .. } = *self;
         let selection = Selection { inputs: self.inputs.clone(), top, above, class: self.class.clone(), split };
         let Some(file) = &self.file else { return Ok(explainer.choose(&selection, by)?) };
-        let rows = read_rows(file, explainer.known_schema()?, directory)?;
+        let reading = explainer.run().map(|run| run.record.dataset.reading.clone()).unwrap_or_default();
+        let rows = read_rows(file, explainer.known_schema()?, &reading, directory)?;
         explainer.choose_among(rows, &selection, by).with_context(|| format!("choosing rows of {}", file.display()))
     }
 }

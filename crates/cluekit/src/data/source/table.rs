@@ -4,25 +4,27 @@ use super::Request;
 use crate::data::infer::{Inferred, infer};
 use crate::data::raw::{RawTable, ReadTable, file_name};
 use crate::data::split::Split;
-use crate::data::{Dataset, Samples, Schema, Source, Targets, Task};
+use crate::data::{Dataset, Reading, Samples, Schema, Source, Targets, Task};
 use crate::error::{Error, Remedy, Result};
 use std::path::Path;
 
 /// Reads the table at `path`; what its columns mean is inferred unless `schema` says it.
 pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<Dataset> {
-    let ReadTable { table, source } = RawTable::read(path)?;
+    let expected: Vec<&str> = schema.map(columns).unwrap_or_default();
+    let ReadTable { table, source, notes: mut all_notes } = RawTable::read(path, &request.reading, &expected)?;
     let target = target_name(&table, request, schema)?;
     let split = Split::new(table.rows(), request.test_share, request.seed)?;
     let Inferred { schema, notes } = match schema {
         Some(schema) => given(&table, schema)?,
         None => infer(&table, target, &split.train)?,
     };
-    Ok(Dataset { notes, ..assemble(&file_name(path), &table, schema, &split, source)? })
+    all_notes.extend(notes);
+    Ok(Dataset { notes: all_notes, ..assemble(&file_name(path), &table, schema, &split, source)? })
 }
 
 /// The rows of another file encoded under `schema`, row after row of [`Schema::width`] numbers; no target is needed.
-pub fn read_rows(path: &Path, schema: &Schema) -> Result<Vec<f32>> {
-    let ReadTable { table, .. } = RawTable::read(path)?;
+pub fn read_rows(path: &Path, schema: &Schema, reading: &Reading) -> Result<Vec<f32>> {
+    let ReadTable { table, .. } = RawTable::read(path, reading, &columns(schema))?;
     given(&table, schema)?;
     encode_inputs(&table, schema)
 }
@@ -78,6 +80,12 @@ pub(in crate::data) fn assembled(
     let all = Samples { x: encode_inputs(table, &schema)?, width: schema.width(), y: encode_targets(table, &schema)? };
     let (train, test) = (all.select(&split.train), all.select(&split.test));
     Ok(Dataset { name: name.to_owned(), schema, train, test, sources, notes: vec![] })
+}
+
+/// The names of all columns that `schema` knows.
+fn columns(schema: &Schema) -> Vec<&str> {
+    let features = schema.features.iter().map(|feature| feature.name.as_str());
+    features.chain([schema.target.name.as_str()]).collect()
 }
 
 /// The inputs of all rows.
@@ -220,7 +228,7 @@ mod tests {
     #[test]
     fn rows_of_another_file_need_no_target_and_no_order_of_columns() {
         let Dataset { schema, .. } = load(&file(&bank()).path, &request(Some("default")), None).unwrap();
-        let x = read_rows(&file("job,rate,age\nc,2.25,29\n").path, &schema).unwrap();
+        let x = read_rows(&file("job,rate,age\nc,2.25,29\n").path, &schema, &Reading::default()).unwrap();
         let row = [Value::Number(29.0), Value::Category("c".into()), Value::Number(2.25)];
         assert_eq!(schema.decode_row(&x), row);
         assert_eq!(x, schema.encode_row(&row).unwrap());
