@@ -3,6 +3,8 @@
 //! A column is one of numbers if all its cells are numbers. What the file is, its contents say ([`Content`]).
 
 mod build;
+#[cfg(feature = "excel")]
+mod chains;
 mod charset;
 mod dialect;
 #[cfg(test)]

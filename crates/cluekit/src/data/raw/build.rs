@@ -23,8 +23,6 @@ pub(super) struct Record {
 struct Numbers {
     values: Vec<f64>,
     decimals: u32,
-    /// Whether thousands are separated in some of them.
-    grouped: bool,
 }
 
 /// Whether numbers of a file may have a decimal comma.
@@ -82,10 +80,10 @@ fn choose_marks(names: &[String], found: &mut [Found], commas: Commas) -> Vec<St
     for (name, column) in names.iter().zip(found).filter(|(_, column)| column.marks.open()) {
         if comma {
             column.numbers = None;
-        } else if column.numbers.as_ref().is_some_and(|numbers| numbers.grouped) {
+        } else {
             notes.push(format!(
-                "the commas in column `{name}` are taken as separators of thousands (give `decimal_comma` if they are \
-                 decimal commas)"
+                "numbers in column `{name}` are read with a decimal point, though they could have a decimal comma (give \
+                 `decimal_comma` if they do)"
             ));
         }
     }
@@ -211,7 +209,6 @@ impl Numbers {
     fn push(&mut self, number: f64, written: &str) {
         self.values.push(number);
         self.decimals = self.decimals.max(decimals_of(written));
-        self.grouped |= written.contains(',');
     }
 
     fn cells(self) -> Cells {

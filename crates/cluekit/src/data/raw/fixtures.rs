@@ -18,7 +18,7 @@ struct Expected {
 
 const NO_NAMES: &str = "the first row holds values and no names";
 
-const TABLES: [Expected; 24] = [
+const TABLES: [Expected; 25] = [
     Expected {
         file: "adult.data",
         names: "column_1, column_2, column_3, column_4, column_5, column_6, column_7, column_8",
@@ -91,6 +91,13 @@ const TABLES: [Expected; 24] = [
         first: "'bolt'/1250",
         rows: 3,
         notes: &["cells are separated by tabs"],
+    },
+    Expected {
+        file: "either-mark.csv",
+        names: "price, item",
+        first: "1500/'bolt'",
+        rows: 2,
+        notes: &["cells are separated by semicolons", "numbers in column `price` are read with a decimal point"],
     },
     Expected { file: "minus.csv", names: "day, celsius", first: "1/-3.5", rows: 3, notes: &[] },
     Expected {
@@ -175,8 +182,9 @@ fn what_is_said_wins_over_what_is_recognised() {
     let reading = Reading { delimiter: Some(Delimiter::Semicolon), ..Reading::default() };
     assert_eq!(names("lsat.csv", reading), ",lsat,ugpa,zfya,race,sex,first_pf");
     let reading = Reading { decimal_comma: true, ..Reading::default() };
-    let wine = read("winequality-red.csv", &reading, &[]).unwrap();
-    assert_eq!(row(&wine.table, 0), "7.4/0.7/3.51/9.4/5", "a comma that is nowhere changes nothing");
+    let first = |file| row(&read(file, &reading, &[]).unwrap().table, 0);
+    assert_eq!(first("either-mark.csv"), "1.5/'bolt'");
+    assert_eq!(first("winequality-red.csv"), "7.4/0.7/3.51/9.4/5", "a comma that is nowhere changes nothing");
 }
 
 #[test]

@@ -7,9 +7,17 @@ use super::build::is_missing;
 use super::numbers::Mark;
 use crate::data::reading::Reading;
 use csv::StringRecord;
+use std::collections::BTreeSet;
 
-/// So many rows are looked at.
-pub(super) const LOOKED_AT: usize = 500;
+/// So many rows are looked at, in wide tables fewer.
+const MOST_ROWS: usize = 500;
+/// So many cells are looked at.
+const MOST_CELLS: usize = 1 << 18;
+
+/// How many rows of a table with `width` columns are looked at below the first one.
+pub(super) fn rows_looked_at(width: usize) -> usize {
+    (MOST_CELLS / width.max(1)).clamp(2, MOST_ROWS)
+}
 
 /// What a first row seems to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,11 +85,12 @@ impl Names {
         expected: &[&str],
         notes: &mut Vec<String>,
     ) -> Self {
-        let known = |cell: &str| expected.contains(&cell.trim());
+        let expected: BTreeSet<&str> = expected.iter().copied().collect();
+        let made = [0, 1].map(made_name);
         let header = match reading.header {
             Some(header) => header,
-            None if first.iter().any(known) => true,
-            None if expected.contains(&made_name(0).as_str()) || expected.contains(&made_name(1).as_str()) => false,
+            None if first.iter().any(|cell| expected.contains(cell.trim())) => true,
+            None if made.iter().any(|name| expected.contains(name.as_str())) => false,
             None => {
                 let guessed = FirstRow::of(first, rows);
                 notes.extend(guessed.note(first.len()));
@@ -135,10 +144,10 @@ fn is_blank(cell: &str) -> bool {
 
 /// Whether the numbers in a row are three or more that count from 0 or 1, or years one after the other.
 fn counts(row: &StringRecord) -> bool {
-    let numbers: Vec<f64> = row.iter().filter_map(|cell| Mark::Point.number(cell.trim())).collect();
-    let starts =
-        numbers.first().is_some_and(|&first| first == 0.0 || first == 1.0 || (1800.0..2100.0).contains(&first));
-    numbers.len() >= 3 && starts && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0)
+    let whole: Option<Vec<u32>> =
+        row.iter().map(str::trim).filter(|cell| is_number(cell)).map(|cell| cell.parse().ok()).collect();
+    let Some(numbers @ [first, _, _, ..]) = whole.as_deref() else { return false };
+    matches!(first, 0 | 1 | 1800..2100) && numbers.windows(2).all(|pair| pair[1].checked_sub(1) == Some(pair[0]))
 }
 
 #[cfg(test)]

@@ -8,6 +8,11 @@ use std::borrow::Cow;
 /// The least whole number that is the `f64` of another one too: 2⁵³.
 const LEAST_ROUNDED: f64 = 9_007_199_254_740_992.0;
 
+/// The typographic minus.
+const MINUS: char = '\u{2212}';
+/// No number is written with more bytes.
+const LONGEST: usize = 64;
+
 /// Which character separates whole digits from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
@@ -16,31 +21,31 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    /// The number in `cell` in Rust's notation, or nothing if it is not a number written with this mark.
-    pub(super) fn plain(self, cell: &str) -> Option<Cow<'_, str>> {
-        if self == Self::Point && cell.parse::<f64>().is_ok() {
-            return (!is_rounded(cell)).then_some(Cow::Borrowed(cell));
-        }
-        // A number begins with a digit, a sign or its mark; most words end here.
-        let digits = cell.trim_start_matches(['-', '+', '\u{2212}']);
-        if cell.len() > 64 || !digits.starts_with(|c: char| c.is_ascii_digit() || c == self.character()) {
-            return None;
-        }
-        let sign = if cell.starts_with(['-', '\u{2212}']) { "-" } else { "" };
-        if cell.chars().count() - digits.chars().count() > 1 {
-            return None;
-        }
-        let (mantissa, exponent) = digits.split_at(digits.find(['e', 'E']).unwrap_or(digits.len()));
-        let (whole, fraction) = mantissa.split_once(self.character()).map_or((mantissa, None), |(w, f)| (w, Some(f)));
-        let whole = self.ungrouped(whole)?;
-        let point = if fraction.is_some() { "." } else { "" };
-        let plain = format!("{sign}{whole}{point}{}{exponent}", fraction.unwrap_or(""));
-        (plain.parse::<f64>().is_ok() && !is_rounded(&plain)).then_some(Cow::Owned(plain))
-    }
-
     /// The number in `cell`, or nothing if it is not a number written with this mark.
     pub(super) fn number(self, cell: &str) -> Option<f64> {
-        self.plain(cell)?.parse().ok()
+        match cell.parse() {
+            Ok(number) if self == Self::Point => (!is_rounded(cell)).then_some(number),
+            _ => self.plain(cell)?.parse().ok(),
+        }
+    }
+
+    /// The number in `cell` in Rust's notation, or nothing if it is not a number written with this mark.
+    pub(super) fn plain(self, cell: &str) -> Option<String> {
+        // A number begins with a digit, a sign or its mark; most words end here.
+        let digits = cell.strip_prefix(['-', '+', MINUS]).unwrap_or(cell);
+        if cell.len() > LONGEST || !digits.starts_with(|c: char| c.is_ascii_digit() || c == self.character()) {
+            return None;
+        }
+        let sign = if cell.starts_with(['-', MINUS]) { "-" } else { "" };
+        let (mantissa, exponent) = digits.split_at(digits.find(['e', 'E']).unwrap_or(digits.len()));
+        let (whole, fraction) = match mantissa.split_once(self.character()) {
+            Some((_, "")) => return None,
+            Some((whole, fraction)) => (whole, format!(".{fraction}")),
+            None => (mantissa, String::new()),
+        };
+        let plain = format!("{sign}{}{fraction}{exponent}", self.ungrouped(whole)?);
+        let finite = plain.parse().is_ok_and(f64::is_finite);
+        (finite && !is_rounded(&plain)).then_some(plain)
     }
 
     fn character(self) -> char {
@@ -154,7 +159,7 @@ mod tests {
         {
             assert_eq!(Mark::Point.number(cell), None, "{cell}");
         }
-        for cell in ["1.5", "0.125", "1,5,0", "1,000.5", "2020.01.05"] {
+        for cell in ["1.5", "0.125", "1,5,0", "39,", "1,5e400", "1,000.5", "2020.01.05"] {
             assert_eq!(Mark::Comma.number(cell), None, "{cell}");
         }
     }

@@ -1,8 +1,8 @@
 //! One sheet of an Excel workbook, old (`.xls`) or new (`.xlsx`), as rows of text; dates are ISO 8601.
 
 use super::build::{Commas, Record, build};
-use super::header::{LOOKED_AT, Names};
-use super::{Places, RawTable, guarded};
+use super::header::{Names, rows_looked_at};
+use super::{Places, RawTable, chains, guarded};
 use crate::data::reading::Reading;
 use crate::error::{Error, Remedy, Result};
 use calamine::{Data, ExcelDateTime, Reader, Xls, Xlsx};
@@ -28,7 +28,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], reading: &Reading, expected: &[&st
     let filled: Vec<(usize, &Vec<String>)> = filled(&rows).collect();
     let record = |&(_, row): &(usize, &Vec<String>)| StringRecord::from(row.as_slice());
     let first = filled.first().map(record).ok_or_else(|| empty(path))?;
-    let sample: Vec<StringRecord> = filled.iter().skip(1).take(LOOKED_AT).map(record).collect();
+    let sample: Vec<StringRecord> = filled.iter().skip(1).take(rows_looked_at(first.len())).map(record).collect();
     let names = Names::of(&first, &sample, reading, expected, &mut notes);
     let (table, more) = build(path, &names.names, Commas::of(reading), Places::SheetRows, || {
         filled.iter().skip(names.above).map(|&row| Ok(to_record(row)))
@@ -68,6 +68,9 @@ fn damaged(path: &Path, error: &dyn std::fmt::Display) -> Error {
 }
 
 fn old_rows(path: &Path, bytes: &[u8], reading: &Reading) -> Result<(Rows, Vec<String>)> {
+    if !chains::end(bytes) {
+        return Err(damaged(path, &"its sectors follow each other in a ring"));
+    }
     guarded(path, || {
         let mut book: Xls<_> = Xls::new(Cursor::new(bytes)).map_err(|error| damaged(path, &error))?;
         let (sheet, notes) = chosen_sheet(path, &book, reading)?;
@@ -81,6 +84,9 @@ fn old_rows(path: &Path, bytes: &[u8], reading: &Reading) -> Result<(Rows, Vec<S
 /// A new workbook is read cell by cell: one far away from the others would fill the memory with empty ones.
 fn new_rows(path: &Path, bytes: &[u8], reading: &Reading) -> Result<(Rows, Vec<String>)> {
     check_size(path, bytes)?;
+    if !chains::end(bytes) {
+        return Err(damaged(path, &"its sectors follow each other in a ring"));
+    }
     guarded(path, || {
         let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes)).map_err(|error| damaged(path, &error))?;
         let (sheet, notes) = chosen_sheet(path, &book, reading)?;
@@ -188,6 +194,13 @@ mod tests {
         let rows = sheet(&[&["ID", "age"], &["1", ""]]);
         let message = table(Path::new("t.xls"), &rows, 0).unwrap_err().to_string();
         assert!(message.starts_with("t.xls: row 2 of the sheet, column `age`: the cell is empty"), "{message}");
+    }
+
+    #[test]
+    fn a_workbook_whose_sectors_follow_each_other_in_a_ring_is_refused() {
+        let mut bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/credit_tiny.xls")).unwrap();
+        bytes[8772..8776].copy_from_slice(&17u32.to_le_bytes());
+        assert!(rows(Path::new("t.xls"), &bytes).unwrap_err().to_string().contains("follow each other in a ring)"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::build::{Commas, Record, build};
 use super::dialect::{Dialect, begins_with};
-use super::header::{FirstRow, LOOKED_AT, Names};
+use super::header::{FirstRow, Names, rows_looked_at};
 use super::{Places, RawTable, charset};
 use crate::data::reading::{Delimiter, Reading};
 use crate::error::{Error, Result};
@@ -32,7 +32,12 @@ pub(super) fn read(
     }
     let rows = || records(path, &text, dialect);
     let first = rows().next().transpose()?.ok_or_else(|| empty(path))?.cells;
-    let sample = rows().skip(1).take(LOOKED_AT).map_while(Result::ok).map(|record| record.cells).collect::<Vec<_>>();
+    let sample = rows()
+        .skip(1)
+        .take(rows_looked_at(first.len()))
+        .map_while(Result::ok)
+        .map(|record| record.cells)
+        .collect::<Vec<_>>();
     let commented = (reading.header.is_none() && FirstRow::of(&first, &sample) != FirstRow::Names)
         .then(|| commented_names(&text, dialect, first.len()))
         .flatten();
