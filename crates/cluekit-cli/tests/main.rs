@@ -7,6 +7,7 @@ mod data;
 mod errors;
 mod experiment;
 mod explain;
+mod files;
 mod glam;
 mod licences;
 mod missing;

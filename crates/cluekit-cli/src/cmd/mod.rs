@@ -8,6 +8,7 @@ pub mod explain;
 pub mod glam;
 pub mod measure;
 pub mod rank;
+pub mod reading;
 pub mod report;
 pub mod run;
 pub mod train;

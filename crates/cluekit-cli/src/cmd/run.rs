@@ -50,7 +50,8 @@ pub enum Rows {
 pub fn with_file(explainer: Explainer, file: Option<&Path>, rows: Rows, directory: &DataDir) -> Result<Explainer> {
     let Some(path) = file else { return Ok(explainer) };
     let id = explainer.run().and_then(|run| run.record.dataset.rows.id.as_deref());
-    let file = read_file(path, explainer.known_schema()?, id, rows == Rows::All, directory)?;
+    let reading = explainer.run().map(|run| run.record.dataset.reading.clone()).unwrap_or_default();
+    let file = read_file(path, explainer.known_schema()?, id, rows == Rows::All, &reading, directory)?;
     if !file.rejected.is_empty() {
         tracing::info!("{} of {} rows are left out", file.rejected.len(), file.rejected.len() + file.positions.len());
     }

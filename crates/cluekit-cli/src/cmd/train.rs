@@ -1,5 +1,6 @@
 //! `clue train`: from data to a run folder with a generative model and a predictor.
 
+use super::reading::ReadingArgs;
 use super::run::Place;
 use crate::progress::Bar;
 use crate::stop;
@@ -24,13 +25,17 @@ use std::process::ExitCode;
   clue train loans.csv --target default --out runs/loans
   clue train loans.csv --target default --schema schema.toml --out runs/loans
   clue train adult.csv --test adult-test.csv --target income --id person --out runs/adult
+  clue train german.data --no-header --delimiter space --target column_21 --out runs/german
   clue train digits.npz --out runs/digits --set generative.architecture=convolution
+  clue train images.idx.gz --labels labels.idx.gz --out runs/letters
+  clue train folder-of-images --out runs/images
 
 Every setting that was used is in RUN/run.toml under [plan]; docs/settings.md explains them.
 --config reads the same tables without the `plan.` in front. An interrupted run goes on with
 the same command and --resume, and ends with the same bytes.")]
 pub struct TrainArgs {
-    /// synbols, synbols-full, mnist, credit, moons, or the path of a .csv, .parquet, .npy, .npz or .h5py file.
+    /// synbols, synbols-full, mnist, credit, moons, or a path: a table (text, Parquet, Excel), images (NumPy, IDX,
+    /// .h5py), or a folder with a subfolder of PNG images for each class.
     dataset: String,
     /// The run folder to make.
     #[arg(long, value_name = "RUN")]
@@ -71,6 +76,8 @@ pub struct TrainArgs {
     /// Replace the run in RUN.
     #[arg(long)]
     overwrite: bool,
+    #[command(flatten)]
+    reading: ReadingArgs,
     #[command(flatten)]
     place: Place,
 }
@@ -119,7 +126,8 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
 fn request(args: &TrainArgs) -> Request {
     let (name, target, split) = (args.dataset.clone(), args.target.clone(), args.split.clone());
     let rows = RowRequest { id: args.id.clone(), test: args.test.clone() };
-    Request { name, target, split, test_share: args.test_share, seed: Seed(args.seed), rows }
+    let (seed, reading) = (Seed(args.seed), args.reading.reading());
+    Request { name, target, split, test_share: args.test_share, seed, rows, reading }
 }
 
 fn read(args: &TrainArgs) -> Result<Dataset> {

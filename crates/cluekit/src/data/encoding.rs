@@ -6,11 +6,14 @@ use super::missing::MISSING;
 use super::{Feature, Image, Kind, Schema};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
 /// How many choices a message lists before it only counts them.
 const MOST_LISTED: usize = 40;
+/// How many characters of a cell or a name a message shows.
+const MOST_SHOWN: usize = 80;
 
 /// One value of a row, as the data has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,11 +68,12 @@ impl Cell<'_> {
     }
 }
 
+/// As a message shows it.
 impl fmt::Display for Cell<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(value) => fmt::Display::fmt(value, f),
-            Self::Text(text) => f.pad(text),
+            Self::Text(text) => f.pad(&shown(text)),
             Self::Missing => f.pad(MISSING),
         }
     }
@@ -130,11 +134,25 @@ pub(crate) fn position_in(choices: &[String], cell: Cell<'_>) -> Option<usize> {
 
 /// The choices for a message, shortened if there are many.
 pub(crate) fn listed<S: AsRef<str>>(choices: &[S]) -> String {
-    let shown: Vec<&str> = choices.iter().take(MOST_LISTED).map(AsRef::as_ref).collect();
+    let first: Vec<Cow<'_, str>> = choices.iter().take(MOST_LISTED).map(|choice| shown(choice.as_ref())).collect();
     match choices.len().checked_sub(MOST_LISTED) {
-        None | Some(0) => shown.join(", "),
-        Some(more) => format!("{} and {more} more", shown.join(", ")),
+        None | Some(0) => first.join(", "),
+        Some(more) => format!("{} and {more} more", first.join(", ")),
     }
+}
+
+/// A cell or a name as a message shows it: the beginning of a long one, and no control characters.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    let long = text.char_indices().nth(MOST_SHOWN).map(|(end, _)| end);
+    if long.is_none() && !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut short: String = text[..long.unwrap_or(text.len())]
+        .chars()
+        .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })
+        .collect();
+    short.extend(long.map(|_| '…'));
+    Cow::Owned(short)
 }
 
 /// The choice that looks most like `name`, if any looks like it at all.
@@ -343,6 +361,14 @@ impl Schema {
 mod tests {
     use super::*;
     use crate::data::{Constraints, Missing, Scaling, Target};
+
+    #[test]
+    fn messages_show_the_beginning_of_long_cells_and_no_control_characters() {
+        assert_eq!(shown("Fähre"), "Fähre");
+        assert_eq!(shown("a\x1b[2J\nb"), "a\u{fffd}[2J\u{fffd}b");
+        assert_eq!(shown(&"ä".repeat(81)), format!("{}…", "ä".repeat(80)));
+        assert_eq!(Cell::Text(&"x".repeat(1000)).to_string().chars().count(), 81);
+    }
     use proptest::prelude::*;
 
     fn strings(values: &[&str]) -> Vec<String> {

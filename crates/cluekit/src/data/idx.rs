@@ -2,9 +2,12 @@
 //!
 //! A big-endian `u32` magic number (0, 0, 8 for bytes, number of dimensions), one `u32` a dimension, then the bytes,
 //! last dimension fastest. Files may be gzipped, whatever they are called.
+//!
+//! MNIST itself is read piece by piece; files of other sets become an [`Array`], and may hold other numbers than bytes.
 
 use super::Source;
 use super::dataset::{Chosen, hexadecimal};
+use super::npy::{Array, Element};
 use crate::error::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
@@ -47,6 +50,20 @@ pub(crate) fn read(path: &Path, dimensions: u8, chosen: Chosen, keep: &mut dyn F
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let sha256 = stored.finish().map_err(Error::reading(path))?;
     Ok(Idx { shape, source: Source { file, sha256 } })
+}
+
+/// The array in the unpacked bytes of an IDX file, which came from `path` and is called `name` in messages.
+pub(crate) fn array(path: &Path, name: &str, file: Vec<u8>) -> Result<Array> {
+    let [0, 0, code, dimensions, ..] = file[..] else {
+        return Err(Error::file(path, "is no IDX file: it does not begin with two zeros; download it again"));
+    };
+    let element = Element::of_idx(code).ok_or_else(|| {
+        Error::file(path, format!("holds IDX data of the unknown type {code}; its header is corrupt"))
+    })?;
+    let start = 4 + 4 * usize::from(dimensions);
+    let header = file.get(4..start).ok_or_else(|| Error::file(path, "ends inside its header; download it again"))?;
+    let sizes = header.as_chunks::<4>().0.iter().map(|&size| u32::from_be_bytes(size) as usize);
+    Array::new(path, name, element, sizes.collect(), false, file, start)
 }
 
 fn open(path: &Path) -> Result<Hashed<BufReader<File>>> {
@@ -252,6 +269,26 @@ pub(crate) mod tests {
         assert_eq!(some, expected);
         assert_eq!(idx.source.sha256, sha256_hex(&stored));
         assert!(kept(file.path(), 2, &|_| Box::new(std::iter::empty())).unwrap().0.is_empty());
+    }
+
+    #[test]
+    fn numbers_of_any_type_become_an_array() {
+        let file = |code: u8, values: &[u8]| [&[0, 0, code, 1, 0, 0, 0, 2], values].concat();
+        let values = |file: Vec<u8>| {
+            let array = array(Path::new("t"), "t", file).unwrap();
+            assert_eq!(array.shape, [2]);
+            [array.value(0), array.value(1)]
+        };
+        assert_eq!(values(file(0x08, &[1, 255])), [1.0, 255.0]);
+        assert_eq!(values(file(0x09, &[1, 255])), [1.0, -1.0]);
+        assert_eq!(values(file(0x0b, &[1, 0, 255, 255])), [256.0, -1.0]);
+        assert_eq!(values(file(0x0c, &[0, 0, 0, 7, 0, 0, 1, 0])), [7.0, 256.0]);
+        assert_eq!(values(file(0x0d, &[[0x3f, 0, 0, 0], [0xbf, 0x80, 0, 0]].concat())), [0.5, -1.0]);
+        let problem = |file: Vec<u8>| array(Path::new("t"), "t", file).unwrap_err().to_string();
+        assert!(problem(file(0x08, &[1])).contains("1 of 2 bytes are missing"));
+        assert!(problem(file(0x0a, &[1, 2])).contains("unknown type 10"));
+        assert!(problem(vec![0, 0, 8, 3, 0]).contains("ends inside its header"));
+        assert!(problem(vec![1]).contains("is no IDX file"));
     }
 
     #[test]

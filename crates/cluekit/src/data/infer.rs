@@ -10,7 +10,8 @@
 //! Identifiers are left out, with a note. A target of text, or of at most 20 distinct whole numbers, is a class.
 //! Kinds and categories come from all rows, scaling from the training rows only.
 
-use super::raw::{Cells, RawColumn, RawTable};
+use super::encoding::Cell;
+use super::raw::{Cells, RawColumn, RawTable, is_rounded};
 use super::{Constraints, Feature, Kind, Scaling, Schema, Target, Task};
 use crate::error::{Error, Result};
 use std::collections::BTreeSet;
@@ -112,15 +113,18 @@ fn unusable_text(table: &RawTable, column: &RawColumn, words: &[String]) -> Resu
     }
     // Too many different numbers to be the names of categories, and hardly anything else: a measured quantity with a
     // word in it.
-    let numbers = words.iter().filter(|word| word.parse::<f64>().is_ok()).count();
+    let numbers = words.iter().filter(|word| word.parse::<f64>().is_ok() && !is_rounded(word)).count();
     if numbers > MOST_STEPS && numbers * 10 >= distinct * 9 {
         return Err(table.not_a_number(column));
     }
     if distinct <= MOST_CATEGORIES && !nearly_all(distinct, rows) {
         return Ok(None);
     }
-    let numbers = (0..rows).filter(|&row| column.cell(row).number().is_some()).count();
-    if numbers * 2 >= rows {
+    let is_number = |&row: &usize| match column.cell(row) {
+        Cell::Text(text) if is_rounded(text) => false,
+        cell => cell.number().is_some(),
+    };
+    if (0..rows).filter(is_number).count() * 2 >= rows {
         return Err(table.not_a_number(column));
     }
     if nearly_all(distinct, rows) {

@@ -2,6 +2,8 @@
 
 pub mod catalogue;
 mod constraints;
+#[cfg(feature = "files")]
+mod content;
 mod dataset;
 mod directory;
 mod encoding;
@@ -24,6 +26,7 @@ mod predicate;
 mod provider;
 #[cfg(feature = "files")]
 mod raw;
+mod reading;
 mod scaling;
 mod schema;
 mod schema_toml;
@@ -45,5 +48,6 @@ pub use names::{PartNames, RejectedRow, RowName, RowNames};
 pub use one_hot::one_hot_groups;
 pub use predicate::Predicate;
 pub use provider::Provider;
+pub use reading::{Delimiter, Reading};
 pub use schema::{Feature, Image, Kind, Scaling, Schema, Target, Task};
 pub use source::{FileRows, Part, Request, RowRequest, load, load_some, read_file, read_rows};

@@ -13,8 +13,8 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 use zip::ZipArchive;
 
-/// The most bytes that one array of an archive may unpack to.
-const MOST_BYTES: u64 = 1 << 32;
+/// The most bytes that one packed array may unpack to.
+pub(crate) const MOST_BYTES: u64 = 1 << 32;
 
 /// An array as it is stored; values are decoded when they are asked for.
 #[derive(Debug)]
@@ -79,6 +79,20 @@ impl Element {
         self.kind == Kind::Unsigned && self.bytes == 1
     }
 
+    /// From the third byte of an IDX file, whose numbers are big-endian.
+    pub fn of_idx(code: u8) -> Option<Self> {
+        let (kind, bytes) = match code {
+            0x08 => (Kind::Unsigned, 1),
+            0x09 => (Kind::Signed, 1),
+            0x0b => (Kind::Signed, 2),
+            0x0c => (Kind::Signed, 4),
+            0x0d => (Kind::Float, 4),
+            0x0e => (Kind::Float, 8),
+            _ => return None,
+        };
+        Some(Self { kind, bytes, big_endian: true })
+    }
+
     fn whole(self, stored: &[u8]) -> i128 {
         let significant = |index: usize| if self.big_endian { stored[index] } else { stored[self.bytes - 1 - index] };
         let bits = (0..self.bytes).fold(0i128, |bits, index| bits << 8 | i128::from(significant(index)));
@@ -110,6 +124,31 @@ impl fmt::Display for Element {
 }
 
 impl Array {
+    /// The array whose values begin at `start` in `file`, which came from `path`, and end with it.
+    pub fn new(
+        path: &Path,
+        name: &str,
+        element: Element,
+        shape: Vec<usize>,
+        fortran: bool,
+        file: Vec<u8>,
+        start: usize,
+    ) -> Result<Self> {
+        let wrong = |problem: String| Error::file(path, format!("array {name} {problem}"));
+        let expected = shape.iter().try_fold(element.bytes, |product, &size| product.checked_mul(size));
+        let expected = expected.ok_or_else(|| wrong(format!("declares the impossible shape {shape:?}")))?;
+        let found = file.len() - start;
+        if found < expected {
+            let missing = expected - found;
+            return Err(wrong(format!("is truncated: {missing} of {expected} bytes are missing; save it again")));
+        }
+        if found > expected {
+            return Err(wrong(format!("has {} bytes after its last value; save it again", found - expected)));
+        }
+        let strides = strides(&shape, fortran);
+        Ok(Self { name: name.to_owned(), shape, strides, element, file, start })
+    }
+
     /// The value that is stored at `offset`, counted in values.
     pub fn value(&self, offset: usize) -> f64 {
         self.element.value(self.stored(offset))
@@ -150,18 +189,7 @@ pub(crate) fn parse(path: &Path, name: &str, file: Vec<u8>) -> Result<Array> {
     let shape = shape(header).ok_or_else(|| wrong(format!("has no readable shape in its header {header:?}")))?;
     let fortran = entry(header, "fortran_order").is_some_and(|value| value.starts_with("True"));
 
-    let expected = shape.iter().try_fold(element.bytes, |product, &size| product.checked_mul(size));
-    let expected = expected.ok_or_else(|| wrong(format!("declares the impossible shape {shape:?}")))?;
-    let found = file.len() - start;
-    if found < expected {
-        let missing = expected - found;
-        return Err(wrong(format!("is truncated: {missing} of {expected} bytes are missing; save it again")));
-    }
-    if found > expected {
-        return Err(wrong(format!("has {} bytes after its last value; save it again", found - expected)));
-    }
-    let strides = strides(&shape, fortran);
-    Ok(Array { name: name.to_owned(), shape, strides, element, file, start })
+    Array::new(path, name, element, shape, fortran, file, start)
 }
 
 /// The header's text and where the values begin.

@@ -1,10 +1,17 @@
 //! A table as it lies in a file: named columns of numbers or of text, nothing interpreted yet.
 //!
 //! A column is one of numbers if all its cells are numbers, or missing. A missing cell is NaN among numbers; among text it
-//! stays as it is written. The format is told from the first bytes, not from the
-//! file's name.
+//! stays as it is written. What the file is, its contents say ([`Content`]).
 
 mod build;
+#[cfg(feature = "excel")]
+mod chains;
+mod charset;
+mod dialect;
+#[cfg(test)]
+mod fixtures;
+mod header;
+mod numbers;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "excel")]
@@ -14,11 +21,15 @@ pub(crate) mod text;
 pub(super) use build::decimals_of;
 
 use super::Source;
+use super::content::Content;
 use super::dataset::sha256_hex;
 use super::encoding::{Cell, closest, listed};
+use super::reading::Reading;
 use crate::error::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+
+pub(crate) use numbers::is_rounded;
 
 /// The columns of a file, all of the same length.
 #[derive(Clone, Debug)]
@@ -56,39 +67,41 @@ pub(crate) enum Places {
     Rows,
 }
 
-/// A table and the file that it came from.
+/// A table, the file that it came from, and what the user should know of how it was read.
 pub(crate) struct ReadTable {
     pub table: RawTable,
     pub source: Source,
+    pub notes: Vec<String>,
 }
 
 impl RawTable {
-    /// Reads a `.csv` (also gzipped, also with semicolons or tabs) or a `.parquet`.
-    pub(crate) fn read(path: &Path) -> Result<ReadTable> {
+    /// Reads a text, Parquet or Excel file as `reading` says; columns that are `expected` help to recognise a header.
+    pub(crate) fn read(path: &Path, reading: &Reading, expected: &[&str]) -> Result<ReadTable> {
         let stored = std::fs::read(path).map_err(Error::reading(path))?;
         let source = Source { file: file_name(path), sha256: sha256_hex(&stored) };
-        let table = match Format::of(&stored) {
+        let (table, notes) = match Content::of(&stored) {
+            Content::Text => text::read(path, stored, reading, expected)?,
             #[cfg(feature = "parquet")]
-            Format::Parquet => {
+            Content::Parquet => {
                 drop(stored);
-                parquet::read(path)?
+                (parquet::read(path)?, vec![])
             }
             #[cfg(not(feature = "parquet"))]
-            Format::Parquet => {
-                return Err(Error::file(
-                    path,
-                    "is Parquet, which this build does not read; switch on the feature `parquet`",
-                ));
+            Content::Parquet => {
+                let problem = "is Parquet, which this build does not read; switch on the feature `parquet`";
+                return Err(Error::file(path, problem));
             }
-            Format::Workbook => {
-                return Err(Error::file(path, "is an Excel workbook; save its sheet as .csv and give that file"));
+            #[cfg(feature = "excel")]
+            Content::Workbook | Content::NewWorkbook => sheet::read(path, &stored, reading, expected)?,
+            #[cfg(not(feature = "excel"))]
+            Content::Workbook | Content::NewWorkbook => {
+                let problem = "is an Excel workbook, and this build reads none; switch on the feature `excel`, or save \
+                               its sheet as .csv";
+                return Err(Error::file(path, problem));
             }
-            Format::Zip => {
-                return Err(Error::file(path, "is a .zip or .xlsx file; give a .csv or .parquet instead"));
-            }
-            Format::Text => text::read(path, stored, 0)?,
+            other => return Err(other.no_table(path)),
         };
-        Ok(ReadTable { table, source })
+        Ok(ReadTable { table, source, notes })
     }
 
     /// How many rows there are.
@@ -120,8 +133,15 @@ impl RawTable {
 
     /// What is wrong with the first cell of `column` that is not a number.
     pub(crate) fn not_a_number(&self, column: &RawColumn) -> Error {
-        let row = (0..self.rows()).find(|&row| column.cell(row).number().is_none()).unwrap_or(0);
-        let problem = format!("`{}` is not a number; mend the cell, or drop the row or the column", column.cell(row));
+        let is_number = |cell: Cell| cell.number().is_some() && !matches!(cell, Cell::Text(text) if is_rounded(text));
+        let row = (0..self.rows()).find(|&row| !is_number(column.cell(row))).unwrap_or(0);
+        let cell = column.cell(row);
+        let problem = match cell {
+            Cell::Text(text) if is_rounded(text) => format!(
+                "`{cell}` is too large a whole number to be kept exactly; round it, or drop the column if it is an identifier"
+            ),
+            _ => format!("`{cell}` is not a number; mend the cell, or drop the row or the column"),
+        };
         self.cell_error(row, &column.name, problem)
     }
 
@@ -137,8 +157,7 @@ impl RawTable {
 
     /// Where a row stands in the file, for messages that name several: `line 4`.
     pub(crate) fn place(&self, row: usize) -> String {
-        let word = if matches!(self.places, Places::Lines(_)) { "line" } else { "row" };
-        format!("{word} {}", self.places.of(row))
+        self.places.named(row)
     }
 
     /// What is wrong with the cell of `column` in `row`, with its place in the file.
@@ -161,9 +180,17 @@ impl Places {
     fn error(&self, path: &Path, row: usize, problem: &str) -> Error {
         match self {
             Self::Lines(lines) => Error::line(path, lines[row], problem),
+            _ => Error::file(path, format!("{}, {problem}", self.named(row))),
+        }
+    }
+
+    /// The place of a row in words: `line 7`.
+    fn named(&self, row: usize) -> String {
+        match self {
+            Self::Lines(lines) => format!("line {}", lines[row]),
             #[cfg(feature = "excel")]
-            Self::SheetRows(rows) => Error::file(path, format!("row {} of the sheet, {problem}", rows[row])),
-            Self::Rows => Error::file(path, format!("row {}, {problem}", row + 1)),
+            Self::SheetRows(rows) => format!("row {} of the sheet", rows[row]),
+            Self::Rows => format!("row {}", row + 1),
         }
     }
 }
@@ -191,28 +218,6 @@ impl Cells {
     pub(crate) fn numbers(values: Vec<f64>, decimals: u32) -> Self {
         let whole = values.iter().all(|value| value.is_nan() || value.fract() == 0.0);
         Self::Numbers { values, decimals: if whole { 0 } else { decimals } }
-    }
-}
-
-/// What a file is, by its first bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// CSV, plain or gzipped.
-    Text,
-    Parquet,
-    /// The old binary Excel format.
-    Workbook,
-    Zip,
-}
-
-impl Format {
-    pub(crate) fn of(bytes: &[u8]) -> Self {
-        match bytes {
-            [b'P', b'A', b'R', b'1', ..] => Self::Parquet,
-            [0xD0, 0xCF, 0x11, 0xE0, ..] => Self::Workbook,
-            [b'P', b'K', 3 | 5, 4 | 6, ..] => Self::Zip,
-            _ => Self::Text,
-        }
     }
 }
 
@@ -255,16 +260,22 @@ mod tests {
     }
 
     #[test]
-    fn a_workbook_is_refused_with_the_remedy() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("bank.csv");
-        std::fs::write(&path, [0xD0, 0xCF, 0x11, 0xE0, 0, 0]).unwrap();
-        assert!(RawTable::read(&path).err().unwrap().to_string().contains("save its sheet as .csv"));
+    fn a_file_that_is_not_there_is_named() {
+        assert!(
+            RawTable::read(Path::new("no/such.csv"), &Reading::default(), &[])
+                .err()
+                .unwrap()
+                .to_string()
+                .contains("no/such.csv")
+        );
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_named() {
-        assert!(RawTable::read(Path::new("no/such.csv")).err().unwrap().to_string().contains("no/such.csv"));
+    fn a_message_shows_the_beginning_of_a_long_cell() {
+        let text = format!("a,b\n1,2\n2,{}\n", "x".repeat(1_000_000));
+        let table = text::parse(Path::new("t.csv"), &text, 0).unwrap();
+        let message = table.not_a_number(table.need("b").unwrap()).to_string();
+        assert!(message.starts_with("t.csv, line 3: column `b`: `xxx") && message.len() < 250, "{message}");
     }
 
     #[test]

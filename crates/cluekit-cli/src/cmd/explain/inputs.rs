@@ -29,7 +29,7 @@ pub struct InputArgs {
     /// Only inputs whose true class is this one, by its name.
     #[arg(long, value_name = "NAME")]
     class: Option<String>,
-    /// Rows of another file: CSV, TSV or Parquet for a table, .npy or .npz for images.
+    /// Rows of another file, read as that of the run: a table, or images as arrays or PNG files.
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     file: Option<PathBuf>,
     /// Which rows of the run's data to choose from.

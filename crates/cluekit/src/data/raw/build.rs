@@ -1,11 +1,14 @@
 //! Records of text to typed columns, in two passes so that no cell is held as text without need.
 //!
 //! The first pass checks every cell and collects the columns that are all numbers; the second, only if there are
-//! others, collects the distinct words of those.
+//! others, collects the numbers of those with a decimal comma and the distinct words of the rest.
 
+use super::numbers::{Mark, Marks};
 use super::{Cells, Places, RawColumn, RawTable};
+use crate::data::encoding::shown;
 use crate::data::missing::is_written_missing;
-use crate::error::{Error, Result};
+use crate::data::reading::Reading;
+use crate::error::{Error, Remedy, Result};
 use csv::StringRecord;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,25 +26,69 @@ struct Numbers {
     decimals: u32,
 }
 
-/// Builds a table from its header and its records, which `records` can give out twice.
+/// Whether numbers of a file may have a decimal comma.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Commas {
+    /// They may not.
+    Never,
+    /// They have one where the column, or another column, can only be read so.
+    Recognised,
+    /// They have one wherever that is possible.
+    Preferred,
+}
+
+impl Commas {
+    /// Those of a file in which the comma separates no cells.
+    pub(super) fn of(reading: &Reading) -> Self {
+        if reading.decimal_comma { Self::Preferred } else { Self::Recognised }
+    }
+}
+
+/// A column after the first pass.
+struct Found {
+    /// Its numbers, if all its cells are numbers with a decimal point.
+    numbers: Option<Numbers>,
+    marks: Marks,
+}
+
+/// Builds a table from its header and its records, which `records` can give out twice; with notes for the user.
 pub(super) fn build<I>(
     path: &Path,
     header: &StringRecord,
+    commas: Commas,
     places: fn(Vec<u64>) -> Places,
     records: impl Fn() -> I,
-) -> Result<RawTable>
+) -> Result<(RawTable, Vec<String>)>
 where
     I: Iterator<Item = Result<Record>>,
 {
     let names = column_names(path, header)?;
-    let (found, places) = first_pass(path, &names, places, records())?;
+    let (mut found, places) = first_pass(path, &names, commas, places, records())?;
+    let notes = choose_marks(&names, &mut found, commas);
     let mut texts = second_pass(&found, &records)?;
-    let cells = found.into_iter().enumerate().map(|(index, numbers)| match numbers {
-        Some(Numbers { values, decimals }) => Cells::numbers(values, decimals),
-        None => texts.remove(&index).unwrap_or_default().cells(),
+    let cells = found.into_iter().enumerate().map(|(index, Found { numbers, .. })| match numbers {
+        Some(numbers) => numbers.cells(),
+        None => texts.remove(&index).expect("the second pass collects what the first left").cells(),
     });
     let columns = names.into_iter().zip(cells).map(|(name, cells)| RawColumn { name, cells }).collect();
-    Ok(RawTable { path: path.to_owned(), columns, places })
+    Ok((RawTable { path: path.to_owned(), columns, places }, notes))
+}
+
+/// Leaves columns with a decimal comma to the second pass, and notes those that might have one.
+fn choose_marks(names: &[String], found: &mut [Found], commas: Commas) -> Vec<String> {
+    let comma = commas == Commas::Preferred || found.iter().any(|column| column.marks.needs_comma());
+    let mut notes = Vec::new();
+    for (name, column) in names.iter().zip(found).filter(|(_, column)| column.marks.open()) {
+        if comma {
+            column.numbers = None;
+        } else {
+            notes.push(format!(
+                "numbers in column `{name}` are read with a decimal point, though they could have a decimal comma (give \
+                 `decimal_comma` if they do)"
+            ));
+        }
+    }
+    notes
 }
 
 /// The trimmed names of the header; one without a name is called after its place.
@@ -64,29 +111,74 @@ pub(super) fn column_names(path: &Path, header: &StringRecord) -> Result<Vec<Str
 fn first_pass(
     path: &Path,
     names: &[String],
+    commas: Commas,
     places: fn(Vec<u64>) -> Places,
     records: impl Iterator<Item = Result<Record>>,
-) -> Result<(Vec<Option<Numbers>>, Places)> {
-    let mut found: Vec<Option<Numbers>> = names.iter().map(|_| Some(Numbers::default())).collect();
-    let mut lines = Vec::new();
+) -> Result<(Vec<Found>, Places)> {
+    let marks = Marks::new(commas != Commas::Never);
+    let mut found: Vec<Found> = names.iter().map(|_| Found { numbers: Some(Numbers::default()), marks }).collect();
+    let (mut lines, mut ragged) = (Vec::new(), Ragged::default());
     for record in records {
         let Record { place, cells } = record?;
         lines.push(place);
-        let fail = |problem: &str| places(vec![place]).error(path, 0, problem);
         if cells.len() != names.len() {
-            return Err(fail(&format!("has {} cells, the header has {}; mend the row", cells.len(), names.len())));
+            ragged.add(place, cells.len());
+            continue;
         }
-        for ((name, cell), numbers) in names.iter().zip(&cells).zip(&mut found) {
-            match read_cell(cell.trim()).map_err(|problem| fail(&format!("column `{name}`: {problem}")))? {
-                Some(number) => numbers.iter_mut().for_each(|column| column.push(number, cell.trim())),
-                None => *numbers = None,
+        let fail = |problem: &str| places(vec![place]).error(path, 0, problem);
+        for ((name, cell), column) in names.iter().zip(&cells).zip(&mut found) {
+            let cell = cell.trim();
+            let number = read_cell(cell).map_err(|problem| fail(&format!("column `{name}`: {problem}")))?;
+            if number.is_none_or(|number| !number.is_nan()) {
+                column.marks.see(cell, number);
+            }
+            match number {
+                Some(number) => column.numbers.iter_mut().for_each(|numbers| numbers.push(number, cell)),
+                None => column.numbers = None,
             }
         }
     }
+    ragged.check(path, names.len(), places)?;
     if lines.is_empty() {
         return Err(Error::file(path, "has a header but no rows; give at least two rows"));
     }
     Ok((found, places(lines)))
+}
+
+/// Rows whose number of cells is not that of the header.
+#[derive(Default)]
+struct Ragged {
+    /// Place and number of cells of the first ones.
+    first: Vec<(u64, usize)>,
+    count: usize,
+}
+
+impl Ragged {
+    /// So many of them are named.
+    const NAMED: usize = 3;
+
+    fn add(&mut self, place: u64, cells: usize) {
+        self.count += 1;
+        if self.first.len() < Self::NAMED {
+            self.first.push((place, cells));
+        }
+    }
+
+    /// An error that names the first ones and the count of all, if there are any.
+    fn check(&self, path: &Path, width: usize, places: fn(Vec<u64>) -> Places) -> Result<()> {
+        let Some(((first, cells), others)) = self.first.split_first() else { return Ok(()) };
+        let place = |place: u64| places(vec![place]);
+        let error = |problem: &str| place(*first).error(path, 0, problem);
+        let fact = format!("has {cells} cells, the header has {width}");
+        if others.is_empty() {
+            return Err(error(&format!("{fact}; mend the row")));
+        }
+        let others: Vec<String> =
+            others.iter().map(|(at, cells)| format!("{} has {cells}", place(*at).named(0))).collect();
+        let rows = format!("{} rows differ from the header; mend them", self.count);
+        let problem = error(&format!("{fact}, {}; {rows}", others.join(", ")));
+        Err(problem.remedy(Remedy::give("delimiter", "what separates the cells, if it is another character")))
+    }
 }
 
 /// The number in a cell, NaN if it is missing, or nothing if it holds text; an infinite value is a problem.
@@ -94,10 +186,10 @@ fn read_cell(cell: &str) -> std::result::Result<Option<f64>, String> {
     if is_written_missing(cell) {
         return Ok(Some(f64::NAN));
     }
-    match cell.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(Some(number + 0.0)),
-        Ok(_) => Err(infinite_value(cell)),
-        Err(_) => Ok(None),
+    match Mark::Point.number(cell) {
+        Some(number) if number.is_finite() => Ok(Some(number + 0.0)),
+        Some(_) => Err(infinite_value(shown(cell))),
+        None => Ok(None),
     }
 }
 
@@ -111,6 +203,12 @@ impl Numbers {
         if !number.is_nan() {
             self.decimals = self.decimals.max(decimals_of(written));
         }
+    }
+
+    fn cells(self) -> Cells {
+        // Whole numbers may be written as 2.0 or 5.00E+05; their zeros say nothing.
+        let whole = self.values.iter().all(|value| value.fract() == 0.0);
+        Cells::Numbers { values: self.values, decimals: if whole { 0 } else { self.decimals } }
     }
 }
 
@@ -130,6 +228,12 @@ pub(super) struct Words {
 }
 
 impl Words {
+    /// Whether no row has a word yet.
+    #[cfg(feature = "parquet")]
+    pub(super) fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
     pub(super) fn push(&mut self, word: &str) {
         let code = match self.known.get(word) {
             Some(&code) => code,
@@ -151,22 +255,54 @@ impl Words {
     }
 }
 
-fn second_pass<I>(found: &[Option<Numbers>], records: &impl Fn() -> I) -> Result<BTreeMap<usize, Words>>
+/// What the second pass collects of a column.
+enum Rest {
+    Commas(Numbers),
+    Words(Words),
+}
+
+impl Rest {
+    fn push(&mut self, cell: &str) {
+        match self {
+            Self::Commas(numbers) => {
+                if is_written_missing(cell) {
+                    return numbers.push(f64::NAN, cell);
+                }
+                let plain = Mark::Comma.plain(cell).expect("the first pass found a number in every cell");
+                numbers.push(plain.parse::<f64>().expect("it is in Rust's notation") + 0.0, &plain);
+            }
+            Self::Words(words) => words.push(cell),
+        }
+    }
+
+    fn cells(self) -> Cells {
+        match self {
+            Self::Commas(numbers) => numbers.cells(),
+            Self::Words(words) => words.cells(),
+        }
+    }
+}
+
+fn second_pass<I>(found: &[Found], records: &impl Fn() -> I) -> Result<BTreeMap<usize, Rest>>
 where
     I: Iterator<Item = Result<Record>>,
 {
-    let text = found.iter().enumerate().filter(|(_, numbers)| numbers.is_none());
-    let mut texts: BTreeMap<usize, Words> = text.map(|(index, _)| (index, Words::default())).collect();
-    if texts.is_empty() {
-        return Ok(texts);
+    let left = found.iter().enumerate().filter(|(_, column)| column.numbers.is_none());
+    let rest = |column: &Found| match column.marks.with_comma() {
+        true => Rest::Commas(Numbers::default()),
+        false => Rest::Words(Words::default()),
+    };
+    let mut columns: BTreeMap<usize, Rest> = left.map(|(index, column)| (index, rest(column))).collect();
+    if columns.is_empty() {
+        return Ok(columns);
     }
     for record in records() {
         let record = record?;
-        for (&index, words) in &mut texts {
-            words.push(record.cells[index].trim());
+        for (&index, column) in &mut columns {
+            column.push(record.cells[index].trim());
         }
     }
-    Ok(texts)
+    Ok(columns)
 }
 
 #[cfg(test)]

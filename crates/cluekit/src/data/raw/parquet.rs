@@ -1,7 +1,7 @@
 //! Flat Parquet files: whole and real numbers, booleans and text, column by column.
 
 use super::build::{Words, column_names, decimals_of, infinite_value};
-use super::{Cells, Places, RawColumn, RawTable, guarded};
+use super::{Cells, Places, RawColumn, RawTable, guarded, is_rounded};
 use crate::error::{Error, Result};
 use csv::StringRecord;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
@@ -139,8 +139,19 @@ impl Collector<'_> {
     fn integer(&mut self, value: i64, meaning: &Meaning) -> Result<()> {
         match meaning {
             Meaning::Decimal(scale) => self.written(&format!("{value}e{}", -scale)),
-            _ => self.number(value as f64, 0),
+            _ => self.whole(value.into()),
         }
+    }
+
+    /// Adds a whole number; one that is too large to be kept exactly makes the column text.
+    fn whole(&mut self, value: i128) -> Result<()> {
+        let written = value.to_string();
+        if self.words.is_empty() && !is_rounded(&written) {
+            return self.number(value as f64, 0);
+        }
+        std::mem::take(&mut self.values).iter().for_each(|earlier| self.words.push(&earlier.to_string()));
+        self.words.push(&written);
+        Ok(())
     }
 
     fn word(&mut self, row: usize, bytes: &[u8]) -> Result<()> {
@@ -218,7 +229,7 @@ fn read_column(
                 _ => all.integer(i64::from(*v), &meaning),
             })?,
             ColumnReader::Int64ColumnReader(r) => all.each(r, row, |all, _, v| match meaning {
-                Meaning::Unsigned => all.number(v.cast_unsigned() as f64, 0),
+                Meaning::Unsigned => all.whole(v.cast_unsigned().into()),
                 _ => all.integer(*v, &meaning),
             })?,
             ColumnReader::FloatColumnReader(r) => all.each(r, row, |all, _, v| all.written(&format!("{v:e}")))?,
@@ -308,6 +319,20 @@ mod tests {
             ];
             assert_eq!(table.columns.into_iter().map(|column| column.cells).collect::<Vec<_>>(), expected);
         }
+    }
+
+    #[test]
+    fn whole_numbers_that_would_be_rounded_make_the_column_text() {
+        let fill = |group: &mut Group<'_>| {
+            column::<Int64Type>(group, &[7, i64::MAX, i64::MAX - 1], None);
+            column::<Int64Type>(group, &[1, -1, 1 << 52], None);
+        };
+        let schema = "required int64 id (UINT_64); required int64 n;";
+        let table = read(file(schema, Compression::SNAPPY, &[&fill]).path()).unwrap();
+        let words = ["7", "9223372036854775807", "9223372036854775806"].map(str::to_owned).to_vec();
+        assert_eq!(table.columns[0].cells, Cells::Text { words, codes: vec![0, 1, 2] });
+        let values = vec![1.0, -1.0, 4_503_599_627_370_496.0];
+        assert_eq!(table.columns[1].cells, Cells::Numbers { values, decimals: 0 });
     }
 
     #[test]

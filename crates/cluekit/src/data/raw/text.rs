@@ -1,39 +1,78 @@
-//! Comma separated values, as they circulate: also semicolons or tabs, also gzipped, any line ends, a byte order mark.
+//! Tables as text, as they circulate: any delimiter, padding, comments, with names on top or without, gzipped or not.
 
-use super::build::{Record, build};
-use super::{Places, RawTable};
+use super::build::{Commas, Record, build};
+use super::dialect::{Dialect, begins_with};
+use super::header::{FirstRow, Names, rows_looked_at};
+use super::{Places, RawTable, charset};
+use crate::data::reading::{Delimiter, Reading};
 use crate::error::{Error, Result};
 use csv::{ReaderBuilder, StringRecord};
 use flate2::read::MultiGzDecoder;
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
 /// A gzipped text may not become longer than this; a few kilobytes could otherwise fill the memory.
 const LONGEST_TEXT: u64 = 8 << 30;
 
-/// Reads the bytes of `path`; the header is the record number `header`, counted from 0.
-pub(crate) fn read(path: &Path, stored: Vec<u8>, header: usize) -> Result<RawTable> {
-    parse(path, &decode(path, stored)?, header)
+/// Reads the bytes of `path` as `reading` says and, where it says nothing, as the text itself shows; with notes.
+/// Columns that are `expected` help to tell whether the first row names them.
+pub(super) fn read(
+    path: &Path,
+    stored: Vec<u8>,
+    reading: &Reading,
+    expected: &[&str],
+) -> Result<(RawTable, Vec<String>)> {
+    let (text, note) = decoded(path, stored)?;
+    let mut notes: Vec<String> = note.into_iter().collect();
+    let dialect = Dialect::guess(&text, reading.delimiter);
+    let text = tidied(&text, dialect.delimiter);
+    if !matches!(dialect.delimiter, Delimiter::Comma) && reading.delimiter.is_none() {
+        notes.push(format!("cells are separated by {}s", dialect.delimiter));
+    }
+    let rows = || records(path, &text, dialect);
+    let first = rows().next().transpose()?.ok_or_else(|| empty(path))?.cells;
+    let sample = rows()
+        .skip(1)
+        .take(rows_looked_at(first.len()))
+        .map_while(Result::ok)
+        .map(|record| record.cells)
+        .collect::<Vec<_>>();
+    let commented = (reading.header.is_none() && FirstRow::of(&first, &sample) != FirstRow::Names)
+        .then(|| commented_names(&text, dialect, first.len()))
+        .flatten();
+    let names = match commented {
+        Some(names) => Names { names, above: 0 },
+        None => Names::of(&first, &sample, reading, expected, &mut notes),
+    };
+    let commas = match dialect.delimiter {
+        Delimiter::Comma => Commas::Never,
+        _ => Commas::of(reading),
+    };
+    let (table, more) = build(path, &names.names, commas, Places::Lines, || rows().skip(names.above))?;
+    notes.extend(more);
+    Ok((table, notes))
 }
 
 /// The text of `path`: unzipped, without a byte order mark, every line end a line feed (after a CR, perhaps).
 pub(crate) fn decode(path: &Path, stored: Vec<u8>) -> Result<String> {
-    let mut bytes = unzipped(path, stored, LONGEST_TEXT)?;
+    decoded(path, stored).map(|(text, _)| text)
+}
+
+fn decoded(path: &Path, stored: Vec<u8>) -> Result<(String, Option<String>)> {
+    let (text, note) = charset::decode(path, unzipped(path, stored, LONGEST_TEXT)?)?;
     // A CR alone ends a line too; as LF it also counts as one.
+    let mut bytes = text.into_bytes();
     for i in 0..bytes.len() {
         if bytes[i] == b'\r' && bytes.get(i + 1) != Some(&b'\n') {
             bytes[i] = b'\n';
         }
     }
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        Error::line(path, line, "is not UTF-8 text; save the file as CSV in UTF-8")
-    })?;
-    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    Ok((String::from_utf8(bytes).expect("one ASCII character was put for another"), note))
 }
 
-fn unzipped(path: &Path, stored: Vec<u8>, longest: u64) -> Result<Vec<u8>> {
+/// The bytes of a gzipped file, at most `longest` of them, or those of another file as they are.
+pub(crate) fn unzipped(path: &Path, stored: Vec<u8>, longest: u64) -> Result<Vec<u8>> {
     if !stored.starts_with(&[0x1f, 0x8b]) {
         return Ok(stored);
     }
@@ -48,35 +87,95 @@ fn unzipped(path: &Path, stored: Vec<u8>, longest: u64) -> Result<Vec<u8>> {
 
 /// The table in `text`, whose header is the record number `header`, counted from 0; what stands before is left out.
 pub(crate) fn parse(path: &Path, text: &str, header: usize) -> Result<RawTable> {
-    let delimiter = delimiter(text);
-    let names = records(path, text, delimiter).nth(header).transpose()?;
-    let names = names.ok_or_else(|| Error::file(path, "is empty; give a header and at least two rows"))?;
-    build(path, &names.cells, Places::Lines, || records(path, text, delimiter).skip(header + 1))
+    let dialect = Dialect::guess(text, None);
+    let names = records(path, text, dialect).nth(header).transpose()?.ok_or_else(|| empty(path))?;
+    let rows = || records(path, text, dialect).skip(header + 1);
+    build(path, &names.cells, Commas::Never, Places::Lines, rows).map(|(table, _)| table)
 }
 
-/// The most frequent of comma, semicolon and tab in the first line, outside quotes; of equals, the first.
-fn delimiter(text: &str) -> u8 {
-    let first_line = text.lines().find(|line| !line.is_empty()).unwrap_or("");
-    let unquoted: String = first_line.split('"').step_by(2).collect();
-    let count = |mark: u8| unquoted.bytes().filter(|&byte| byte == mark).count();
-    b",;\t".iter().copied().rev().max_by_key(|&mark| count(mark)).unwrap_or(b',')
+fn empty(path: &Path) -> Error {
+    Error::file(path, "is empty; give a header and at least two rows")
 }
 
-fn records<'a>(path: &'a Path, text: &'a str, delimiter: u8) -> impl Iterator<Item = Result<Record>> + 'a {
-    let mut reader =
-        ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
-    std::iter::from_fn(move || {
-        let start = reader.position().clone();
-        let mut cells = StringRecord::new();
-        match reader.read_record(&mut cells) {
-            Ok(true) => {
-                // The reader skips empty lines before a record without counting them in.
-                let skipped = text[start.byte() as usize..].bytes().take_while(|b| matches!(b, b'\n' | b'\r'));
-                let place = start.line() + skipped.filter(|&byte| byte == b'\n').count() as u64;
-                Some(Ok(Record { place, cells }))
+/// The names in the last comment above the first row, if it has as many as there are cells: `# a,b,c`.
+fn commented_names(text: &str, dialect: Dialect, width: usize) -> Option<StringRecord> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let last = lines.take_while(|line| begins_with(line, dialect.comment)).last()?;
+    let names = tidied(&last[1..], dialect.delimiter);
+    let names = records(Path::new(""), &names, Dialect { comment: None, ..dialect }).next()?.ok()?.cells;
+    // `#` itself is the name of the column that counts the rows.
+    let name = |(index, name)| if index == 0 && str::is_empty(name) { &last[..1] } else { name };
+    (names.len() == width && width > 1).then(|| names.iter().enumerate().map(name).collect())
+}
+
+/// The text with single blanks between cells that runs of blanks separate, and without blanks before quoted cells.
+pub(super) fn tidied(text: &str, delimiter: Delimiter) -> Cow<'_, str> {
+    let spaced = delimiter == Delimiter::Space;
+    if !spaced && ![" \"", "\t\""].iter().any(|padded| text.contains(padded)) {
+        return Cow::Borrowed(text);
+    }
+    let mark = char::from(delimiter.byte());
+    let mut tidy = String::with_capacity(text.len());
+    // Blanks that were read and not yet written.
+    let (mut blanks, mut quoted) = (String::new(), false);
+    for letter in text.chars() {
+        let begins_line = tidy.is_empty() || tidy.ends_with('\n');
+        let begins_cell = begins_line || tidy.ends_with(mark) || spaced && !blanks.is_empty();
+        match letter {
+            '"' if quoted => {
+                quoted = false;
+                tidy.push(letter);
             }
-            Ok(false) => None,
-            Err(error) => Some(Err(Error::line(path, start.line(), format!("cannot be read as CSV: {error}")))),
+            _ if quoted => tidy.push(letter),
+            ' ' | '\t' if spaced || letter != mark => blanks.push(letter),
+            _ => {
+                match spaced {
+                    true if blanks.is_empty() || begins_line || letter == '\n' || letter == '\r' => {}
+                    true => tidy.push(mark),
+                    false if begins_cell && letter == '"' => {}
+                    false => tidy.push_str(&blanks),
+                }
+                // A quote after a quote stands for one inside the cell.
+                quoted = letter == '"' && (begins_cell || tidy.ends_with('"'));
+                blanks.clear();
+                tidy.push(letter);
+            }
+        }
+    }
+    Cow::Owned(tidy)
+}
+
+/// The rows of `text` as they follow; blank lines and comments are none.
+pub(super) fn records<'a>(
+    path: &'a Path,
+    text: &'a str,
+    dialect: Dialect,
+) -> impl Iterator<Item = Result<Record>> + 'a {
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(dialect.delimiter.byte())
+        .comment(dialect.comment)
+        .from_reader(text.as_bytes());
+    std::iter::from_fn(move || {
+        loop {
+            let start = reader.position().clone();
+            let mut cells = StringRecord::new();
+            match reader.read_record(&mut cells) {
+                Ok(true) if cells.len() == 1 && cells[0].trim().is_empty() => {}
+                Ok(true) => {
+                    // The reader skips empty lines and comments before a record without counting them in.
+                    let lines = text[start.byte() as usize..].split('\n');
+                    let skipped = lines.take_while(|line| {
+                        line.trim_end_matches('\r').is_empty() || begins_with(line, dialect.comment)
+                    });
+                    return Some(Ok(Record { place: start.line() + skipped.count() as u64, cells }));
+                }
+                Ok(false) => return None,
+                Err(error) => {
+                    return Some(Err(Error::line(path, start.line(), format!("cannot be read as CSV: {error}"))));
+                }
+            }
         }
     })
 }
@@ -89,7 +188,11 @@ mod tests {
     use std::io::Write;
 
     fn table(bytes: &[u8]) -> Result<RawTable> {
-        read(Path::new("t.csv"), bytes.to_vec(), 0)
+        noted(bytes).map(|(table, _)| table)
+    }
+
+    fn noted(bytes: &[u8]) -> Result<(RawTable, Vec<String>)> {
+        read(Path::new("t.csv"), bytes.to_vec(), &Reading::default(), &[])
     }
 
     fn problem(text: &str) -> String {
@@ -170,9 +273,47 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_utf8_is_named_with_its_line() {
-        let message = table(b"a,b\n1,M\xfcnchen\n").unwrap_err().to_string();
-        assert_eq!(message, "t.csv, line 2: is not UTF-8 text; save the file as CSV in UTF-8");
+    fn text_that_is_not_utf8_is_read_as_western_european_and_noted() {
+        let (table, notes) = noted(b"a,b\n1,M\xfcnchen\n").unwrap();
+        assert_eq!(table.columns[1].cells, Cells::Text { words: vec!["München".into()], codes: vec![0] });
+        assert!(notes[0].starts_with("line 2 is not UTF-8"), "{notes:?}");
+    }
+
+    #[test]
+    fn the_first_three_ragged_rows_are_named_and_all_are_counted() {
+        let text = format!("a,b\n{}1,2\n1\n1,2,3\n1,2\n1\n1\n", "3,4\n".repeat(9));
+        assert_eq!(
+            problem(&text),
+            "t.csv, line 12: has 1 cells, the header has 2, line 13 has 3, line 15 has 1; 4 rows differ from the header; \
+             mend them; give `delimiter` with what separates the cells, if it is another character"
+        );
+    }
+
+    #[test]
+    fn lines_are_counted_over_comments_and_blank_lines() {
+        let text = "# made today\n\na,b\n1,2\n   \n# pause\n3,x\n";
+        let table = table(text.as_bytes()).unwrap();
+        assert_eq!(table.cell_error(1, "b", "odd").to_string(), "t.csv, line 7: column `b`: odd");
+    }
+
+    #[test]
+    fn a_comment_above_the_rows_names_the_columns_if_it_has_as_many_names() {
+        for (text, names) in [
+            ("# x, y\n1,2\n3,4\n", "x, y"),
+            ("# about\n# x y\n1 2\n3 4\n", "x, y"),
+            ("#,y\n1,2\n2,4\n", "#, y"),
+            ("# a, b\nx,y\n1,2\n", "x, y"),
+        ] {
+            assert_eq!(table(text.as_bytes()).unwrap().column_names(), names, "{text}");
+        }
+    }
+
+    #[test]
+    fn padding_is_left_out_except_inside_of_quotes() {
+        assert_eq!(tidied("  1   2\n 3\t\t4 \n", Delimiter::Space), "1 2\n3 4\n");
+        assert_eq!(tidied("\"a  b\"  2\r\n1 \"c d\"", Delimiter::Space), "\"a  b\" 2\r\n1 \"c d\"");
+        assert_eq!(tidied("1, \"a, \"\"b\"\"  c\" ,2 3", Delimiter::Comma), "1,\"a, \"\"b\"\"  c\" ,2 3");
+        assert_eq!(tidied("1, a b", Delimiter::Comma), "1, a b");
     }
 
     #[test]

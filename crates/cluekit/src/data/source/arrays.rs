@@ -1,17 +1,22 @@
-//! A user's own images: NumPy arrays in an `.npz` archive or in `.npy` files.
+//! A user's own images: NumPy arrays in an `.npz` archive or in `.npy` files, or IDX files as those of MNIST.
 //!
 //! | file | images | labels | split |
 //! |---|---|---|---|
 //! | `.npz` | `x_train`, `x_test` | `y_train`, `y_test` | the file's own |
 //! | `.npz` | `x` or `images` | `y`, `labels`, or the key that `target` names | seeded |
-//! | `.npy` | the file | the `.npy` file that `target` names | seeded |
+//! | `.npy`, IDX | the file | the file that `labels` or `target` names, of either kind | seeded |
+//!
+//! Contents say which of them a file is. Arrays may be gzipped, archives may not.
 //!
 //! Images have the shape `[N, H, W]`, `[N, H, W, C]` or `[N, C, H, W]` with 1 or 3 channels; they are stored
 //! channel by channel, each value divided by the full intensity: 255 for bytes, for others 1 if no value is greater.
 
 use super::Request;
+use crate::data::content::Content;
 use crate::data::dataset::sha256_hex;
+use crate::data::idx;
 use crate::data::npy::{self, Archive, Array, Kind};
+use crate::data::raw::text::unzipped;
 use crate::data::split::Split;
 use crate::data::{Constraints, Dataset, Image, Samples, Schema, Source, Target, Targets, Task};
 use crate::error::{Error, Remedy, Result};
@@ -20,7 +25,11 @@ use std::path::{Path, PathBuf};
 
 /// Reads the images of `path` and their labels.
 pub fn load(path: &Path, request: &Request) -> Result<Dataset> {
-    let found = if is_archive(path) { from_archive(path, request)? } else { from_files(path, request)? };
+    let (bytes, source) = read(path)?;
+    let found = match Content::of(&bytes) {
+        Content::Array | Content::Idx => from_files(path, array(path, bytes)?, source, request)?,
+        _ => from_archive(path, &bytes, source, request)?,
+    };
     let layouts = found.parts.iter().map(|part| Layout::of(path, &part.images)).collect::<Result<Vec<_>>>()?;
     check_alike(path, &found.parts, &layouts)?;
     let labels = found.parts.iter().map(|part| labels(path, part)).collect::<Result<Vec<_>>>()?;
@@ -51,33 +60,42 @@ pub fn load(path: &Path, request: &Request) -> Result<Dataset> {
 
 /// The images of another file encoded for a model of `image`s, row after row; no labels are needed.
 pub fn read_rows(path: &Path, image: &Image) -> Result<Vec<f32>> {
-    let (bytes, source) = read(path)?;
-    let images = if is_archive(path) {
-        let mut archive = Archive::open(path, &bytes)?;
-        let keys = archive.keys();
-        let key = ["x", "images", "x_test"].into_iter().find(|key| keys.iter().any(|known| known == key));
-        let none = || Error::file(path, format!("holds the arrays {}; save the images as x", keys.join(", ")));
-        archive.array(key.ok_or_else(none)?)?
-    } else {
-        npy::parse(path, &source.file, bytes)?
+    let (bytes, _) = read(path)?;
+    let images = match Content::of(&bytes) {
+        Content::Array | Content::Idx => array(path, bytes)?,
+        Content::Arrays | Content::Zip | Content::DamagedZip => {
+            let mut archive = Archive::open(path, &bytes)?;
+            let keys = archive.keys();
+            let key = ["x", "images", "x_test"].into_iter().find(|key| keys.iter().any(|known| known == key));
+            let none = || Error::file(path, format!("holds the arrays {}; save the images as x", keys.join(", ")));
+            archive.array(key.ok_or_else(none)?)?
+        }
+        _ => {
+            let problem = "holds no images; give a NumPy or IDX file, or a folder of PNG images";
+            return Err(Error::file(path, format!("{problem}, as the run was trained on images")));
+        }
     };
     let layout = Layout::of(path, &images)?;
-    let ([channels, height, width], wanted) = (layout.sizes, [image.channels, image.height, image.width]);
-    if layout.sizes != wanted {
-        let [c, h, w] = wanted;
-        return Err(Error::file(
-            path,
-            format!(
-                "holds {channels} × {height} × {width} images, the run was trained on {c} × {h} × {w}; resize them"
-            ),
-        ));
-    }
+    check_sizes(path, layout.sizes, image)?;
     let maximum = maximum(path, std::iter::once(&images))?;
     Ok(encode(&images, &layout, maximum))
 }
 
-fn is_archive(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"))
+/// Refuses images of other channels, height and width than a run was trained on.
+pub(super) fn check_sizes(path: &Path, [channels, height, width]: [usize; 3], trained: &Image) -> Result<()> {
+    let Image { channels: c, height: h, width: w, .. } = *trained;
+    if [channels, height, width] == [c, h, w] {
+        return Ok(());
+    }
+    let problem = format!("holds {channels} × {height} × {width} images, the run was trained on {c} × {h} × {w}");
+    Err(Error::file(path, format!("{problem}; resize them")))
+}
+
+/// The array in the bytes of a NumPy or IDX file, gzipped or not.
+fn array(path: &Path, bytes: Vec<u8>) -> Result<Array> {
+    let (content, name) = (Content::of(&bytes), file_name(path));
+    let bytes = unzipped(path, bytes, npy::MOST_BYTES)?;
+    if content == Content::Idx { idx::array(path, &name, bytes) } else { npy::parse(path, &name, bytes) }
 }
 
 /// What was found in the files: one part that is still to be split, or training and test part.
@@ -92,9 +110,8 @@ struct Part {
     labels: Array,
 }
 
-fn from_archive(path: &Path, request: &Request) -> Result<Found> {
-    let (bytes, source) = read(path)?;
-    let mut archive = Archive::open(path, &bytes)?;
+fn from_archive(path: &Path, bytes: &[u8], source: Source, request: &Request) -> Result<Found> {
+    let mut archive = Archive::open(path, bytes)?;
     let pairs = choose_keys(path, &archive.keys(), request.target.as_deref())?;
     let parts = pairs.iter().map(|[images, labels]| {
         let images = archive.array(images)?;
@@ -131,19 +148,38 @@ fn choose_keys(path: &Path, keys: &[String], target: Option<&str>) -> Result<Vec
     }
 }
 
-fn from_files(path: &Path, request: &Request) -> Result<Found> {
-    let Some(target) = &request.target else {
-        let labels = Remedy::give("target", "the file of the labels, such as labels.npy");
-        return Err(Error::file(path, "holds images without labels").remedy(labels));
+fn from_files(path: &Path, images: Array, image_source: Source, request: &Request) -> Result<Found> {
+    let given = request.reading.labels.as_ref().or(request.target.as_ref());
+    let Some(given) = given else {
+        let (fact, remedy) = match images.shape.len() {
+            1 => ("holds one number an item, as labels do", "these, and the path of the images as the data"),
+            _ => ("holds images without labels", "the file of the labels, such as labels.npy"),
+        };
+        return Err(Error::file(path, fact).remedy(Remedy::give("labels", remedy)));
     };
-    let beside = path.parent().map(|folder| folder.join(target)).filter(|file| file.is_file());
-    let labels_path = beside.unwrap_or_else(|| PathBuf::from(target));
-    let (images, image_source) = read(path)?;
+    let beside = path.parent().map(|folder| folder.join(given)).filter(|file| file.is_file());
+    let labels_path = beside.unwrap_or_else(|| PathBuf::from(given));
+    if !labels_path.exists() {
+        let problem = format!("holds {} and no column, and `{given}` is no file of labels", described(&images));
+        let labels = Remedy::give("labels", "the file of the labels, such as labels.npy");
+        return Err(Error::file(path, problem).remedy(labels));
+    }
     let (labels, label_source) = read(&labels_path)?;
-    let images = npy::parse(path, &image_source.file, images)?;
-    let labels = npy::parse(&labels_path, &label_source.file, labels)?;
-    let target = labels_path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let labels = array(&labels_path, labels)?;
+    let target = target_name(&label_source.file).to_owned();
     Ok(Found { parts: vec![Part { images, labels }], target, sources: vec![image_source, label_source] })
+}
+
+/// An array in words: `an array of uint8 of shape [10, 28, 28]`.
+fn described(array: &Array) -> String {
+    format!("an array of {} of shape {:?}", array.element, array.shape)
+}
+
+/// The name of a file of labels without its endings.
+fn target_name(file: &str) -> &str {
+    let unpacked = file.strip_suffix(".gz").unwrap_or(file);
+    let name = Path::new(unpacked).file_stem().and_then(|stem| stem.to_str()).unwrap_or(unpacked);
+    if unpacked.len() < file.len() { name.strip_suffix(".idx").unwrap_or(name) } else { name }
 }
 
 fn read(path: &Path) -> Result<(Vec<u8>, Source)> {
@@ -278,6 +314,7 @@ fn train_and_test(request: &Request, mut parts: Vec<Samples>) -> Result<(Samples
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Reading;
     use crate::data::npy::tests::encode;
     use std::io::Write;
 
@@ -407,9 +444,50 @@ mod tests {
         let set = load(&path, &request).unwrap();
         assert_eq!((set.train.len(), set.test.len(), set.sources.len()), (1, 1, 2));
         assert_eq!(set.schema.target.name, "digits");
-        assert!(complaint(load(&path, &Request::new("x.npy"))).contains("give `target` with the file"));
+        assert!(complaint(load(&path, &Request::new("x.npy"))).contains("give `labels` with the file"));
         let shared = Request { test_share: 1.0, ..request };
         assert!(complaint(load(&path, &shared)).contains("test_share"));
+    }
+
+    #[test]
+    fn idx_files_are_read_with_their_labels_whatever_their_endings() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, bytes: Vec<u8>| std::fs::write(folder.path().join(name), bytes).unwrap();
+        write("images.idx.gz", idx::tests::gzip(&idx::tests::encode(&[2, 1, 2], &[0, 51, 102, 255])));
+        write("letters.idx.gz", idx::tests::gzip(&idx::tests::encode(&[2], &[26, 9])));
+        write("plain", idx::tests::encode(&[2], &[26, 9]));
+        let path = folder.path().join("images.idx.gz");
+        let labels = |file: &str| Reading { labels: Some(file.into()), ..Reading::default() };
+        let request = |reading: Reading| Request { reading, ..Request::new("images.idx.gz") };
+        let set = load(&path, &request(labels("letters.idx.gz"))).unwrap();
+        assert_eq!(set.schema.target.name, "letters");
+        assert_eq!(set.schema.target.task.classes(), ["9", "26"]);
+        assert_eq!(set.schema.image, Some(Image { channels: 1, height: 1, width: 2, maximum: 255.0 }));
+        let mut all = [set.train.x.clone(), set.test.x.clone()].concat();
+        all.sort_by(f32::total_cmp);
+        assert_eq!(all, [0.0, 0.2, 0.4, 1.0]);
+        assert_eq!(load(&path, &request(labels("plain"))).unwrap().train.x, set.train.x);
+        assert_eq!(read_rows(&path, &set.schema.image.unwrap()).unwrap(), [0.0, 0.2, 0.4, 1.0]);
+
+        let table = Request { target: Some("digit".into()), ..request(Reading::default()) };
+        let message = complaint(load(&path, &table));
+        assert!(message.contains("shape [2, 1, 2] and no column, and `digit` is no file of labels"), "{message}");
+        assert!(message.contains("give `labels` with"), "{message}");
+        let message = complaint(load(&folder.path().join("plain"), &request(Reading::default())));
+        assert!(message.contains("holds one number an item, as labels do; give `labels` with these"), "{message}");
+    }
+
+    #[test]
+    fn the_target_of_a_file_of_labels_is_its_name_without_endings() {
+        for (file, name) in [
+            ("digits.npy", "digits"),
+            ("letters.idx.gz", "letters"),
+            ("train-labels-idx1-ubyte.gz", "train-labels-idx1-ubyte"),
+            ("digits.v2.npy", "digits.v2"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(target_name(file), name);
+        }
     }
 
     #[test]

@@ -5,13 +5,14 @@
 //! I-Cheng Yeh, <https://doi.org/10.24432/C55S3H>, CC BY 4.0.
 
 use super::table::assemble;
+use crate::data::content::Content;
 use crate::data::dataset::sha256_hex;
 use crate::data::infer::{Distinct, scaling_of};
 #[cfg(feature = "excel")]
 use crate::data::raw::sheet;
-use crate::data::raw::{Format, RawColumn, RawTable, file_name, text};
+use crate::data::raw::{RawColumn, RawTable, file_name, text};
 use crate::data::split::Split;
-use crate::data::{Constraints, Dataset, Feature, Kind, Schema, Source, Target, Task};
+use crate::data::{Constraints, Dataset, Feature, Kind, Reading, Schema, Source, Target, Task};
 use crate::error::{Error, Remedy, Result};
 use crate::seed::Seed;
 use std::io::{Cursor, Read};
@@ -93,21 +94,21 @@ fn find(directory: &Path) -> Result<PathBuf> {
 }
 
 fn read_table(path: &Path, stored: Vec<u8>) -> Result<RawTable> {
-    match Format::of(&stored) {
-        Format::Zip => read_text_or_sheet(path, unpack(path, &stored)?),
-        Format::Parquet => Ok(RawTable::read(path)?.table),
-        Format::Text | Format::Workbook => read_text_or_sheet(path, stored),
+    match Content::of(&stored) {
+        Content::Zip | Content::DamagedZip => read_text_or_sheet(path, unpack(path, &stored)?),
+        Content::Parquet => Ok(RawTable::read(path, &Reading::default(), &[])?.table),
+        _ => read_text_or_sheet(path, stored),
     }
 }
 
 fn read_text_or_sheet(path: &Path, bytes: Vec<u8>) -> Result<RawTable> {
     #[cfg(feature = "excel")]
-    if Format::of(&bytes) == Format::Workbook {
+    if Content::of(&bytes) == Content::Workbook {
         let rows = sheet::rows(path, &bytes)?;
         return sheet::table(path, &rows, header_row(rows.get(1).map(|row| row.join(","))));
     }
     #[cfg(not(feature = "excel"))]
-    if Format::of(&bytes) == Format::Workbook {
+    if Content::of(&bytes) == Content::Workbook {
         let problem =
             "is an Excel workbook, and this build reads none; switch on the feature `excel`, or save it as CSV";
         return Err(Error::file(path, problem));

@@ -9,12 +9,16 @@ pub mod mnist;
 pub mod moons;
 mod paths;
 #[cfg(feature = "files")]
+pub mod pictures;
+#[cfg(feature = "files")]
 pub mod table;
 
 #[cfg(feature = "files")]
 use super::PartNames;
-use super::{Chosen, Dataset, Image, RejectedRow, RowNames, Samples, Schema, Source, Targets};
+use super::{Chosen, Dataset, Image, Reading, RejectedRow, RowNames, Samples, Schema, Source, Targets};
 use crate::data::DataDir;
+#[cfg(feature = "files")]
+use crate::data::content::Content;
 use crate::error::{Error, Remedy, Result};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
@@ -25,11 +29,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// Name of the dataset, or path of a file: `mnist`, `credit`, `moons`, `synbols-small`, `synbols-full`, a part of one
-    /// as in `mnist:7000`, or a `.csv`, `.parquet`, `.npy`, `.npz` or `.h5py` file.
+    /// Name of the dataset, or path of the data: `mnist`, `credit`, `moons`, `synbols-small`, `synbols-full`, a part of one
+    /// as in `mnist:7000`; a text, Parquet or Excel file, a NumPy or IDX file, or a folder of images.
     pub name: String,
     /// What to predict: the column of a table, the key of the labels in an `.npz`, the file of the labels beside an
-    /// `.npy`, or the attribute of symbols.
+    /// array of images, or the attribute of symbols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// Name of the split of symbols that come with several.
@@ -39,6 +43,9 @@ pub struct Request {
     pub test_share: f64,
     /// Seed of the split, and of a dataset that is made.
     pub seed: Seed,
+    /// How the file is to be read, where its contents do not say it.
+    #[serde(default, skip_serializing_if = "Reading::is_default")]
+    pub reading: Reading,
     /// Which column names the rows of a table, and which file holds its test rows.
     #[serde(default, skip_serializing_if = "RowRequest::is_default")]
     pub rows: RowRequest,
@@ -71,6 +78,7 @@ impl Request {
             split: None,
             test_share: 0.1,
             seed: Seed(0),
+            reading: Reading::default(),
             rows: RowRequest::default(),
         }
     }
@@ -102,56 +110,70 @@ pub fn read_file(
     schema: &Schema,
     id: Option<&str>,
     strict: bool,
+    reading: &Reading,
     directory: &DataDir,
 ) -> Result<FileRows> {
     match &schema.image {
         Some(_) if strict => Err(Error::file(path, "holds images without labels, and this needs those of a table")),
         Some(_) => {
-            let (x, width) = (read_rows(path, schema, directory)?, schema.width());
+            let (x, width) = (read_rows(path, schema, reading, directory)?, schema.width());
             let count = x.len() / width.max(1);
-            let bytes = std::fs::read(path).map_err(Error::reading(path))?;
-            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let source = source_of(path)?;
             Ok(FileRows {
-                name: file.clone(),
+                name: source.file.clone(),
                 samples: Arc::new(Samples { x, width, y: Targets::Unknown(count) }),
                 positions: (0..count).collect(),
                 names: RowNames::default(),
                 rejected: vec![],
-                source: Source { file, sha256: super::sha256_hex(&bytes) },
+                source,
             })
         }
-        None => file_rows(path, schema, id, strict),
+        None => file_rows(path, schema, id, strict, reading),
     }
 }
 
+/// A file, or a folder of images, with its hash.
+fn source_of(path: &Path) -> Result<Source> {
+    #[cfg(feature = "files")]
+    if path.is_dir() {
+        return pictures::source_of(path);
+    }
+    let sha256 = super::sha256_of(path).map_err(Error::reading(path))?;
+    Ok(Source { file: path.file_name().unwrap_or_default().to_string_lossy().into_owned(), sha256 })
+}
+
 /// The inputs of another file encoded under `schema`, row after row of [`Schema::width`] numbers; no target is needed.
-pub fn read_rows(path: &Path, schema: &Schema, directory: &DataDir) -> Result<Vec<f32>> {
+/// The file is read as `reading` says.
+pub fn read_rows(path: &Path, schema: &Schema, reading: &Reading, directory: &DataDir) -> Result<Vec<f32>> {
     match &schema.image {
         Some(image) => match directory.provider_of(&path.to_string_lossy()) {
             Some(provider) => provider.read_rows(path, image),
             None => images(path, image),
         },
-        None => rows(path, schema),
+        None => rows(path, schema, reading),
     }
 }
 
 #[cfg(feature = "files")]
 fn images(path: &Path, image: &Image) -> Result<Vec<f32>> {
-    arrays::read_rows(path, image)
+    match Content::of_file(path)? {
+        Content::Folder | Content::Png => pictures::read_rows(path, image),
+        _ => arrays::read_rows(path, image),
+    }
 }
 
 #[cfg(feature = "files")]
-fn rows(path: &Path, schema: &Schema) -> Result<Vec<f32>> {
-    table::read_rows(path, schema)
+fn rows(path: &Path, schema: &Schema, reading: &Reading) -> Result<Vec<f32>> {
+    table::read_rows(path, schema, reading)
 }
 
 #[cfg(feature = "files")]
-fn file_rows(path: &Path, schema: &Schema, id: Option<&str>, strict: bool) -> Result<FileRows> {
-    table::read_file(path, schema, id, strict)
+fn file_rows(path: &Path, schema: &Schema, id: Option<&str>, strict: bool, reading: &Reading) -> Result<FileRows> {
+    table::read_file(path, schema, id, strict, reading)
 }
 
 #[cfg(not(feature = "files"))]
-fn file_rows(path: &Path, _: &Schema, _: Option<&str>, _: bool) -> Result<FileRows> {
+fn file_rows(path: &Path, _: &Schema, _: Option<&str>, _: bool, _: &Reading) -> Result<FileRows> {
     Err(unread(path))
 }
 
@@ -161,19 +183,13 @@ fn images(path: &Path, _: &Image) -> Result<Vec<f32>> {
 }
 
 #[cfg(not(feature = "files"))]
-fn rows(path: &Path, _: &Schema) -> Result<Vec<f32>> {
+fn rows(path: &Path, _: &Schema, _: &Reading) -> Result<Vec<f32>> {
     Err(unread(path))
 }
 
 #[cfg(not(feature = "files"))]
 fn unread(path: &Path) -> Error {
     Error::file(path, "cannot be read: this build has no formats of files; switch on the feature `files`")
-}
-
-/// What the name of a file ends in, without capitals.
-#[cfg(feature = "files")]
-fn extension(path: &Path) -> String {
-    path.extension().and_then(|end| end.to_str()).unwrap_or("").to_ascii_lowercase()
 }
 
 /// Reads, or makes, the dataset that `request` names.
@@ -192,16 +208,12 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
                 format!("`{}` is no table: it has no column of identifiers and no file beside it", request.name);
             Err(Error::data(problem).remedy(Remedy::leave_out(["id", "test"])))
         }
-        _ if request.target.is_some() && !request.name.contains('.') && provider.is_none() => Err(Error::setting(
+        _ if request.target.is_some() && provider.is_none() => Err(Error::setting(
             "target",
             format!("`{}` has a target of its own, `{}`", request.name, dataset.schema.target.name),
         )
         .remedy(Remedy::leave_out(["target"]))),
-        Some(given) => {
-            check_fit(&request.name, given, &dataset.schema)?;
-            given.validate().map(|()| Dataset { schema: given.clone(), ..dataset })
-        }
-        None => Ok(dataset),
+        _ => with_schema(request, dataset, schema),
     };
     if let Some(provider) = provider {
         return built_in(provider.load(request, directory)?);
@@ -218,7 +230,7 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
             built_in(part(credit::load(&directory.path_of("uci_default_credit"), request.seed)?, count)?)
         }
         #[cfg(feature = "files")]
-        _ => read(request, schema, built_in),
+        _ => read(request, schema),
         #[cfg(not(feature = "files"))]
         _ => Err(unread(Path::new(&request.name))),
     }
@@ -256,27 +268,42 @@ pub fn load_some(
     }
 }
 
-/// Reads a file of the user.
+/// Reads a file or folder of the user; what it is, its contents say.
 #[cfg(feature = "files")]
-fn read(
-    request: &Request,
-    schema: Option<&Schema>,
-    built_in: impl FnOnce(Dataset) -> Result<Dataset>,
-) -> Result<Dataset> {
+fn read(request: &Request, schema: Option<&Schema>) -> Result<Dataset> {
     let path = Path::new(&request.name);
-    match extension(path).as_str() {
-        "csv" | "tsv" | "gz" | "parquet" | "npy" | "npz" if !path.exists() => {
-            let from = if path.is_absolute() { "" } else { ", seen from the folder that the command is run in" };
-            Err(Error::file(path, format!("is not there{from}; mind how it is written")))
-        }
-        "csv" | "tsv" | "gz" | "parquet" => table::load(path, request, schema),
-        "npy" | "npz" => built_in(arrays::load(path, request)?),
-        _ => Err(Error::data(format!(
-            "no dataset is called `{}`; choose synbols, mnist, credit or moons, or give the path of a .csv, .parquet, \
-             .npy, .npz or .h5py file",
-            request.name
-        ))),
+    if !path.exists() {
+        return Err(nowhere(request, path));
     }
+    match Content::of_file(path)? {
+        Content::Text | Content::Parquet | Content::Workbook | Content::NewWorkbook => {
+            table::load(path, request, schema)
+        }
+        Content::Array | Content::Arrays | Content::Idx => with_schema(request, arrays::load(path, request)?, schema),
+        Content::Folder => with_schema(request, pictures::load(path, request)?, schema),
+        other => Err(other.no_table(path)),
+    }
+}
+
+/// What is wrong with a name that is no dataset's, where no file lies.
+#[cfg(feature = "files")]
+fn nowhere(request: &Request, path: &Path) -> Error {
+    if request.name.contains(['.', '/', '\\']) {
+        let from = if path.is_absolute() { "" } else { ", seen from the folder that the command is run in" };
+        return Error::file(path, format!("is not there{from}; mind how it is written"));
+    }
+    Error::data(format!(
+        "no dataset is called `{}`; choose synbols, mnist, credit or moons, or give the path of a table (text, Parquet or \
+         Excel), of images (NumPy or IDX), or of a folder of images",
+        request.name
+    ))
+}
+
+/// A dataset whose columns are known, with the units, meanings and constraints of a schema that was given.
+fn with_schema(request: &Request, dataset: Dataset, schema: Option<&Schema>) -> Result<Dataset> {
+    let Some(given) = schema else { return Ok(dataset) };
+    check_fit(&request.name, given, &dataset.schema)?;
+    given.validate().map(|()| Dataset { schema: given.clone(), ..dataset })
 }
 
 /// `mnist:7000` is the name of the dataset and how many of its rows are wanted.

@@ -8,7 +8,7 @@ use crate::data::gaps;
 use crate::data::infer::Inferred;
 use crate::data::raw::{RawColumn, RawTable, ReadTable, file_name};
 use crate::data::split::Split;
-use crate::data::{Dataset, PartNames, RejectedRow, Samples, Schema, Source, Targets, Task};
+use crate::data::{Dataset, PartNames, Reading, RejectedRow, Samples, Schema, Source, Targets, Task};
 use crate::error::{Error, Remedy, Result};
 use problems::Problems;
 use std::path::Path;
@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 /// Reads the table at `path`; what its columns mean is inferred unless `schema` says it.
 pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<Dataset> {
-    let ReadTable { table, source } = RawTable::read(path)?;
+    let expected: Vec<&str> = schema.map(columns).unwrap_or_default();
+    let ReadTable { table, source, notes: read } = RawTable::read(path, &request.reading, &expected)?;
     let mut table = match schema {
         Some(schema) => gaps::without_sentinels(table, schema),
         None => table,
@@ -32,12 +33,12 @@ pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<D
         Some(schema) => completed(&table, schema, &split.train)?,
         None => gaps::inferred(&table, &target, &split.train)?,
     };
-    let notes = left_out.into_iter().chain(notes).collect();
+    let notes = read.into_iter().chain(left_out).chain(notes).collect();
     let id = asked.or_else(|| identifiers::recognised(&table, &schema));
     let dataset = Dataset { notes, ..assemble(&file_name(path), &table, schema, &split, source)? };
     let named = named(dataset, &table, id.as_ref(), &split);
     match &request.rows.test {
-        Some(test) => with_test(named, Path::new(test), id.as_ref()),
+        Some(test) => with_test(named, Path::new(test), id.as_ref(), &request.reading),
         None => Ok(named),
     }
 }
@@ -50,9 +51,9 @@ fn named(dataset: Dataset, table: &RawTable, id: Option<&RawColumn>, split: &Spl
 }
 
 /// The dataset with all rows of another file to test on whose target is known, under the schema of those to learn from.
-fn with_test(dataset: Dataset, path: &Path, id: Option<&RawColumn>) -> Result<Dataset> {
-    let ReadTable { table, source } = RawTable::read(path)?;
+fn with_test(dataset: Dataset, path: &Path, id: Option<&RawColumn>, reading: &Reading) -> Result<Dataset> {
     let schema = &dataset.schema;
+    let ReadTable { table, source, notes: read } = RawTable::read(path, reading, &columns(schema))?;
     let table = gaps::without_sentinels(table, schema);
     given(&table, schema)?;
     let all = |rows| Ok(Split { train: vec![], test: (0..rows).collect() });
@@ -61,13 +62,13 @@ fn with_test(dataset: Dataset, path: &Path, id: Option<&RawColumn>) -> Result<Da
     let id = id.and_then(|id| table.column(&id.name));
     let names = PartNames { test: identifiers::names(&table, id).select(&known), ..dataset.names };
     let sources = dataset.sources.into_iter().chain([source]).collect();
-    let notes = dataset.notes.into_iter().chain(left_out).collect();
+    let notes = dataset.notes.into_iter().chain(read).chain(left_out).collect();
     Ok(Dataset { test: test.select(&known), names, sources, notes, ..dataset })
 }
 
 /// The rows of another file encoded under `schema`, row after row of [`Schema::width`] numbers; no target is needed.
-pub fn read_rows(path: &Path, schema: &Schema) -> Result<Vec<f32>> {
-    let ReadTable { table, .. } = RawTable::read(path)?;
+pub fn read_rows(path: &Path, schema: &Schema, reading: &Reading) -> Result<Vec<f32>> {
+    let ReadTable { table, .. } = RawTable::read(path, reading, &columns(schema))?;
     given(&table, schema)?;
     encode_inputs(&gaps::without_sentinels(table, schema), schema)
 }
@@ -81,8 +82,8 @@ fn completed(table: &RawTable, schema: &Schema, training: &[usize]) -> Result<In
 
 /// The rows of another file that can be encoded under `schema`, those that cannot with the reason of each, and the targets
 /// where the file has them; an error instead of the first reasons where `strict`ly all rows are needed with their targets.
-pub fn read_file(path: &Path, schema: &Schema, id: Option<&str>, strict: bool) -> Result<FileRows> {
-    let ReadTable { table, source } = RawTable::read(path)?;
+pub fn read_file(path: &Path, schema: &Schema, id: Option<&str>, strict: bool, reading: &Reading) -> Result<FileRows> {
+    let ReadTable { table, source, .. } = RawTable::read(path, reading, &columns(schema))?;
     let table = gaps::without_sentinels(table, schema);
     given(&table, schema)?;
     let target = &schema.target.name;
@@ -166,6 +167,12 @@ pub(in crate::data) fn assembled(
     let names = identifiers::names(table, None);
     let names = PartNames { id: None, train: names.select(&split.train), test: names.select(&split.test) };
     Ok(Dataset { name: name.to_owned(), schema, train, test, sources, notes: vec![], names })
+}
+
+/// The names of all columns that `schema` knows.
+fn columns(schema: &Schema) -> Vec<&str> {
+    let features = schema.features.iter().map(|feature| feature.name.as_str());
+    features.chain([schema.target.name.as_str()]).collect()
 }
 
 /// The inputs of all rows; an error where some cannot be encoded.
@@ -330,7 +337,7 @@ mod tests {
     #[test]
     fn rows_of_another_file_need_no_target_and_no_order_of_columns() {
         let Dataset { schema, .. } = load(&file(&bank()).path, &request(Some("default")), None).unwrap();
-        let x = read_rows(&file("job,rate,age\nc,2.25,29\n").path, &schema).unwrap();
+        let x = read_rows(&file("job,rate,age\nc,2.25,29\n").path, &schema, &Reading::default()).unwrap();
         let row = [Value::Number(29.0), Value::Category("c".into()), Value::Number(2.25)];
         assert_eq!(schema.decode_row(&x), row);
         assert_eq!(x, schema.encode_row(&row).unwrap());
@@ -383,7 +390,7 @@ mod tests {
     fn a_bad_row_of_a_batch_is_set_aside_with_its_reason_and_the_others_go_on() {
         let schema = load(&file(&bank()).path, &request(Some("default")), None).unwrap().schema;
         let batch = "who,age,job,rate\nx,29,a,1\ny,30,d,1\nz,old,d,1\nw,31,c,2\n";
-        let read = |strict| read_file(&file(batch).path, &schema, Some("who"), strict);
+        let read = |strict| read_file(&file(batch).path, &schema, Some("who"), strict, &Reading::default());
         let rows = read(false).unwrap();
         assert_eq!((rows.positions, rows.samples.y.clone()), (vec![0, 3], Targets::Unknown(2)));
         assert_eq!(schema.decode_row(rows.samples.row(1))[0], Value::Number(31.0));
@@ -398,7 +405,9 @@ mod tests {
     #[test]
     fn targets_of_a_file_are_those_it_has() {
         let schema = load(&file(&bank()).path, &request(Some("default")), None).unwrap().schema;
-        let targets = |text: &str| read_file(&file(text).path, &schema, None, false).unwrap().samples.y.clone();
+        let targets = |text: &str| {
+            read_file(&file(text).path, &schema, None, false, &Reading::default()).unwrap().samples.y.clone()
+        };
         assert_eq!(targets("age,job,rate,default\n29,a,1,yes\n30,d,1,no\n"), Targets::Classes(vec![1]));
         assert_eq!(targets("age,job,rate,default\n29,a,1,yes\n30,b,1,perhaps\n"), Targets::Unknown(2));
     }
