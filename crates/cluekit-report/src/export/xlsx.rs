@@ -161,7 +161,7 @@ mod tests {
         let place = |at: usize| cells[at].attribute("r").unwrap();
         assert_eq!((cells.len(), place(4), place(5), place(6)), (7, "A2", "B2", "C2"));
         assert_eq!(
-            (cells[5].attribute("t"), cells[5].descendants().last().unwrap().text()),
+            (cells[5].attribute("t"), cells[5].descendants().next_back().unwrap().text()),
             (Some("inlineStr"), Some("=1+1 <&> "))
         );
         assert!(!text.contains("<f>"));

@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 const DONORS: usize = 8;
 /// Features that are named.
 const MOST_NAMED: usize = 3;
+/// A feature matters if at most this share of the uncertainty is left.
+const MOST_LEFT: f32 = 0.9;
 
 /// One feature with another value, and nothing else changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,7 +69,7 @@ impl Explainer {
         let mut best: Vec<Option<(f32, &[f32])>> = vec![None; columns.len()];
         for ((feature, row), says) in tried.iter().zip(after) {
             let total = says.uncertainty.total;
-            if total < best[*feature].map_or(now.uncertainty.total, |(best, _)| best) {
+            if total < best[*feature].map_or(MOST_LEFT * now.uncertainty.total, |(best, _)| best) {
                 best[*feature] = Some((total, row));
             }
         }
@@ -126,7 +128,7 @@ mod tests {
         let ranking = explainer.rank(Split::Test, Uncertainty::Total, 5).unwrap();
         for input in &ranking.inputs {
             assert!(!input.matters.is_empty());
-            assert!(input.matters.iter().all(|change| change.uncertainty < input.uncertainty.total));
+            assert!(input.matters.iter().all(|change| change.uncertainty < MOST_LEFT * input.uncertainty.total));
             assert!(input.matters.is_sorted_by(|a, b| a.uncertainty <= b.uncertainty));
         }
     }
