@@ -9,6 +9,7 @@ mod experiment;
 mod explain;
 mod glam;
 mod licences;
+mod schema;
 mod schemas;
 #[cfg(unix)]
 mod stopping;

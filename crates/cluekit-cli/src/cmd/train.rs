@@ -1,5 +1,6 @@
 //! `clue train`: from data to a run folder with a generative model and a predictor.
 
+use super::meaning::MeaningArgs;
 use super::run::Place;
 use crate::progress::Bar;
 use crate::stop;
@@ -11,7 +12,7 @@ use cluekit::model::plan::Plan;
 use cluekit::model::store::run::{RunFolder, RunRecord};
 use cluekit::settings::parse_setting;
 use cluekit::{Error, Seed};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Train a predictor with a posterior and a generative model on a dataset.
@@ -21,6 +22,7 @@ use std::process::ExitCode;
   clue train mnist --out runs/mnist
   clue train credit --out runs/credit --set predictor.kind=ensemble --set predictor.samples=10
   clue train loans.csv --target default --out runs/loans
+  clue train loans.csv --target default --drop client --out runs/loans
   clue train loans.csv --target default --schema schema.toml --out runs/loans
   clue train digits.npz --out runs/digits --set generative.architecture=convolution
 
@@ -42,6 +44,8 @@ pub struct TrainArgs {
     /// What the columns mean, instead of inferring it: the schema.toml of another run, edited.
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
+    #[command(flatten)]
+    meaning: MeaningArgs,
     /// Begin with the settings of this plan, for images of your own too: synbols-small, synbols-full or synbols-demo.
     #[arg(long, value_name = "PLAN")]
     plan: Option<String>,
@@ -107,10 +111,35 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
 
 fn request(args: &TrainArgs) -> Request {
     let (name, target, split) = (args.dataset.clone(), args.target.clone(), args.split.clone());
-    Request { name, target, split, test_share: args.test_share, seed: Seed(args.seed) }
+    Request {
+        name,
+        target,
+        split,
+        test_share: args.test_share,
+        seed: Seed(args.seed),
+        stratified: is_own_table(&args.dataset),
+        meaning: args.meaning.meaning(),
+    }
+}
+
+/// Whether the dataset is a table of the user, whose rows are split here.
+fn is_own_table(dataset: &str) -> bool {
+    let arrays = ["npy", "npz", "h5py"];
+    let path = Path::new(dataset);
+    path.is_file() && !path.extension().is_some_and(|end| arrays.iter().any(|array| end.eq_ignore_ascii_case(array)))
 }
 
 fn read(args: &TrainArgs) -> Result<Dataset> {
+    let meaning = args.meaning.meaning();
+    if let (Some(schema), false) = (&args.schema, meaning.is_empty()) {
+        bail!(
+            "{} says what the columns mean; change it there, or leave --drop, --task and --ordinal out",
+            schema.display()
+        );
+    }
+    if !meaning.is_empty() && !is_own_table(&args.dataset) {
+        bail!("--drop, --task and --ordinal are for a table of your own; `{}` is none", args.dataset);
+    }
     let schema = args.schema.as_deref().map(Schema::read).transpose()?;
     let dataset = data::load(&request(args), schema.as_ref(), &args.place.directory())?;
     for note in &dataset.notes {

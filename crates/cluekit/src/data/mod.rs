@@ -1,5 +1,6 @@
 //! Data: what is in a dataset, where it comes from, and how its values become numbers.
 
+mod calendar;
 pub mod catalogue;
 mod constraints;
 mod dataset;
@@ -11,6 +12,7 @@ pub mod fetch;
 mod idx;
 #[cfg(feature = "files")]
 mod infer;
+mod meaning;
 #[cfg(feature = "files")]
 mod memory;
 #[cfg(feature = "files")]
@@ -28,11 +30,13 @@ pub mod source;
 mod split;
 mod tokens;
 
+pub use calendar::Calendar;
 pub use constraints::{Bounds, Constraints, Halfspace, Loosened, Range, Relation, Transition};
 pub use dataset::{Chosen, Dataset, Samples, Source, Targets, sha256_hex};
 pub(crate) use dataset::{sha256_of, spread_evenly};
 pub use directory::DataDir;
 pub use encoding::{Column, ColumnKind, Value};
+pub use meaning::{Meaning, TaskKind};
 #[cfg(feature = "files")]
 pub use memory::{Table, Values};
 pub use one_hot::one_hot_groups;

@@ -3,6 +3,7 @@
 //! A column is one of numbers if all its cells are numbers. The format is told from the first bytes, not from the
 //! file's name.
 
+mod bad_cells;
 mod build;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -10,10 +11,13 @@ mod parquet;
 pub(crate) mod sheet;
 pub(crate) mod text;
 
+pub(crate) use bad_cells::BadCells;
+
 use super::Source;
 use super::dataset::sha256_hex;
 use super::encoding::{Cell, closest, listed};
 use crate::error::{Error, Result};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -115,11 +119,20 @@ impl RawTable {
         }
     }
 
-    /// What is wrong with the first cell of `column` that is not a number.
+    /// What is wrong with the cells of `column` that are not numbers.
     pub(crate) fn not_a_number(&self, column: &RawColumn) -> Error {
-        let row = (0..self.rows()).find(|&row| column.cell(row).number().is_none()).unwrap_or(0);
-        let problem = format!("`{}` is not a number; mend the cell, or drop the row or the column", column.cell(row));
-        self.cell_error(row, &column.name, problem)
+        let mut bad = BadCells::default();
+        for row in (0..self.rows()).filter(|&row| column.cell(row).number().is_none()) {
+            bad.add(row, || {
+                format!("`{}` is not a number; mend the cell, or drop the row or the column", column.cell(row))
+            });
+        }
+        bad.error(self, &column.name).unwrap_or_else(|| self.cell_error(0, &column.name, "holds no numbers; drop it"))
+    }
+
+    /// The columns by their names.
+    pub(crate) fn by_name(&self) -> BTreeMap<&str, &RawColumn> {
+        self.columns.iter().map(|column| (column.name.as_str(), column)).collect()
     }
 
     /// The names of the columns, for a message.

@@ -155,7 +155,8 @@ impl Constraints {
         match [if inside { lower.min(x) } else { lower }, if inside { upper.max(x) } else { upper }] {
             [lower, upper] if lower <= upper => Ok([lower, upper]),
             _ => {
-                let [shown, least, greatest] = [value, least, greatest].map(|value| scaling.show(value));
+                let [shown, least, greatest] =
+                    [value, least, greatest].map(|value| feature.show(&Value::Number(value)));
                 let problem = format!(
                     "`{}` is {shown} in this input, and `never` leaves no value between {least} and {greatest} that it \
                      could take; widen its range, or remove a value",
@@ -192,7 +193,7 @@ impl Constraints {
             let values = schema.decode_row(original);
             let value = |name: &str| {
                 let place = schema.features.iter().position(|feature| feature.name == name);
-                place.and_then(|index| values[index].as_cell().number()).unwrap_or(f64::NAN)
+                place.and_then(|index| schema.features[index].number(&values[index])).unwrap_or(f64::NAN)
             };
             let contrary = relation.contrary(value);
             format!(

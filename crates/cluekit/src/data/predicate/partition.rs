@@ -1,6 +1,6 @@
 //! The groups that one feature splits rows into: its categories, its few values, or its quarters.
 
-use super::{Connective, Limit, Node, Order, Predicate, Test, check_table, find};
+use super::{Connective, Limit, Node, Order, Predicate, Test, check_table, find, number};
 use crate::data::{Feature, Scaling, Schema, Value};
 use crate::error::{Error, Result};
 use std::collections::BTreeSet;
@@ -24,7 +24,10 @@ fn nodes(name: &str, schema: &Schema, rows: &[Vec<Value>]) -> std::result::Resul
     check_table(schema)?;
     let (index, feature) = find(schema, name)?;
     let groups = match feature.kind.scaling() {
-        Some(scaling) => by_number(column(rows, index, feature, number)?, scaling),
+        Some(scaling) => by_number(
+            column(rows, index, feature, |value| number(feature, value).filter(|number| number.is_finite()))?,
+            scaling,
+        ),
         None => {
             let categories = feature.kind.categories();
             by_category(column(rows, index, feature, |value| place(value, categories))?, categories)
@@ -51,13 +54,6 @@ fn column<T>(
         })
     };
     rows.iter().enumerate().map(read).collect()
-}
-
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => Some(*number).filter(|number| number.is_finite()),
-        Value::Category(_) => None,
-    }
 }
 
 fn place(value: &Value, categories: &[String]) -> Option<usize> {

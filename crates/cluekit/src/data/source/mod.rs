@@ -10,7 +10,7 @@ pub mod moons;
 #[cfg(feature = "files")]
 pub mod table;
 
-use super::{Chosen, Dataset, Image, Samples, Schema, Source};
+use super::{Chosen, Dataset, Image, Meaning, Samples, Schema, Source};
 use crate::data::DataDir;
 use crate::error::{Error, Remedy, Result};
 use crate::seed::Seed;
@@ -35,12 +35,26 @@ pub struct Request {
     pub test_share: f64,
     /// Seed of the split, and of a dataset that is made.
     pub seed: Seed,
+    /// Whether the rows of a table are split with the same share of each class for testing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stratified: bool,
+    /// What is said of the columns of a table.
+    #[serde(default, skip_serializing_if = "Meaning::is_empty")]
+    pub meaning: Meaning,
 }
 
 impl Request {
     /// The dataset called `name` with everything else at its default.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), target: None, split: None, test_share: 0.1, seed: Seed(0) }
+        Self {
+            name: name.into(),
+            target: None,
+            split: None,
+            test_share: 0.1,
+            seed: Seed(0),
+            stratified: false,
+            meaning: Meaning::default(),
+        }
     }
 }
 

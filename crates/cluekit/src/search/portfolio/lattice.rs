@@ -1,6 +1,6 @@
 //! The values that the features of a table take in the training rows: where counterfactuals in the input's own space live.
 
-use crate::data::{Bounds, Column, Kind, Samples, Schema};
+use crate::data::{Bounds, Column, ColumnKind, Samples, Schema};
 
 /// How far a number may lie outside of its bounds for the rounding of f32.
 const NOISE: f32 = 1e-6;
@@ -17,13 +17,14 @@ impl Lattice {
     /// The values of each feature in these rows; of a number with more than `most` of them, those at evenly spaced ranks.
     pub fn of(schema: &Schema, rows: &Samples, most: usize) -> Self {
         let columns = schema.columns();
-        let of_feature = |(feature, column): (&crate::data::Feature, &Column)| match &feature.kind {
-            Kind::Continuous(_) | Kind::Ordinal(_) | Kind::Binary { .. } => {
+        let of_feature = |(feature, column): (&crate::data::Feature, &Column)| match column.kind {
+            ColumnKind::Gaussian | ColumnKind::Bernoulli => {
                 let mut all: Vec<f32> = (0..rows.len()).map(|row| rows.row(row)[column.start]).collect();
                 all.sort_by(f32::total_cmp);
                 ranks(&all, most.max(2))
             }
-            Kind::Categorical { categories } => {
+            ColumnKind::Categorical => {
+                let categories = feature.kind.categories();
                 let held = |place: &usize| (0..rows.len()).any(|row| rows.row(row)[column.start + place] > 0.5);
                 let one_hot = |place: usize| (0..categories.len()).map(move |at| f32::from(u8::from(at == place)));
                 (0..categories.len()).filter(held).flat_map(one_hot).collect()
