@@ -52,6 +52,7 @@ struct Cli {
 enum Command {
     Demo(cmd::demo::DemoArgs),
     Data(cmd::data::DataArgs),
+    Schema(cmd::schema::SchemaArgs),
     Train(cmd::train::TrainArgs),
     Rank(cmd::rank::RankArgs),
     Explain(Box<cmd::explain::ExplainArgs>),
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Demo(args) => cmd::demo::run(args, cli.quiet),
         Command::Data(args) => cmd::data::run(args, cli.quiet),
+        Command::Schema(args) => cmd::schema::run(args),
         Command::Train(args) => cmd::train::run(args, cli.quiet),
         Command::Rank(args) => cmd::rank::run(args),
         Command::Explain(args) => cmd::explain::run(*args, cli.quiet),

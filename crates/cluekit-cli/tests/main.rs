@@ -12,6 +12,7 @@ mod glam;
 mod licences;
 mod missing;
 mod rows;
+mod schema;
 mod schemas;
 #[cfg(unix)]
 mod stopping;

@@ -136,7 +136,7 @@ impl<'a> Words<'a> {
     /// A number with its thousands apart; a category is left as it is, even if it is written in digits.
     fn value(&self, change: &Change, text: &str) -> String {
         let feature = self.schema.features.iter().find(|feature| feature.name == change.feature);
-        match feature.is_some_and(|feature| feature.kind.scaling().is_some()) {
+        match feature.is_some_and(|feature| !feature.kind.is_written_in_words()) {
             true => grouped(text),
             false => text.to_owned(),
         }

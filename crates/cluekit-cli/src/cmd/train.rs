@@ -1,5 +1,6 @@
 //! `clue train`: from data to a run folder with a generative model and a predictor.
 
+use super::meaning::MeaningArgs;
 use super::reading::ReadingArgs;
 use super::run::Place;
 use crate::progress::Bar;
@@ -23,6 +24,7 @@ use std::process::ExitCode;
   clue train mnist --out runs/mnist
   clue train credit --out runs/credit --set predictor.kind=ensemble --set predictor.samples=10
   clue train loans.csv --target default --out runs/loans
+  clue train loans.csv --target default --drop client --out runs/loans
   clue train loans.csv --target default --schema schema.toml --out runs/loans
   clue train adult.csv --test adult-test.csv --target income --id person --out runs/adult
   clue train german.data --no-header --delimiter space --target column_21 --out runs/german
@@ -55,6 +57,8 @@ pub struct TrainArgs {
     /// What the columns mean, instead of inferring it: the schema.toml of another run, edited.
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
+    #[command(flatten)]
+    meaning: MeaningArgs,
     /// Begin with the settings of this plan, for images of your own too: synbols-small, synbols-full or synbols-demo.
     #[arg(long, value_name = "PLAN")]
     plan: Option<String>,
@@ -126,11 +130,22 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
 fn request(args: &TrainArgs) -> Request {
     let (name, target, split) = (args.dataset.clone(), args.target.clone(), args.split.clone());
     let rows = RowRequest { id: args.id.clone(), test: args.test.clone() };
-    let (seed, reading) = (Seed(args.seed), args.reading.reading());
-    Request { name, target, split, test_share: args.test_share, seed, rows, reading }
+    let (seed, reading, meaning) = (Seed(args.seed), args.reading.reading(), args.meaning.meaning());
+    let stratified = data::is_table(&args.dataset);
+    Request { name, target, split, test_share: args.test_share, seed, stratified, reading, rows, meaning }
 }
 
 fn read(args: &TrainArgs) -> Result<Dataset> {
+    let meaning = args.meaning.meaning();
+    if let (Some(schema), false) = (&args.schema, meaning.is_empty()) {
+        bail!(
+            "{} says what the columns mean; change it there, or leave --drop, --task and --ordinal out",
+            schema.display()
+        );
+    }
+    if !meaning.is_empty() && !data::is_table(&args.dataset) {
+        bail!("--drop, --task and --ordinal are for a table of your own; `{}` is none", args.dataset);
+    }
     let schema = args.schema.as_deref().map(Schema::read).transpose()?;
     let dataset = data::load(&request(args), schema.as_ref(), &args.place.directory())?;
     for note in &dataset.notes {

@@ -133,10 +133,7 @@ fn feature_columns(rows: &[Row], schema: &Schema, own: &[Column]) -> Result<Vec<
 }
 
 fn empty(kind: &Kind) -> Cells {
-    match kind {
-        Kind::Continuous(_) | Kind::Ordinal(_) => Cells::Numbers(Vec::new()),
-        Kind::Binary { .. } | Kind::Categorical { .. } => Cells::Words(Vec::new()),
-    }
+    if kind.is_written_in_words() { Cells::Words(Vec::new()) } else { Cells::Numbers(Vec::new()) }
 }
 
 fn feature_names(schema: &Schema, own: &[Column]) -> Vec<String> {

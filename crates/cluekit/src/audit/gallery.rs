@@ -285,7 +285,7 @@ fn features(input: &Original, schema: &Schema) -> Vec<NamedValue> {
     let named = |(feature, value): (&crate::data::Feature, &crate::data::Value)| NamedValue {
         name: feature.name.clone(),
         value: feature.show(value),
-        number: feature.kind.scaling().is_some() && !feature.is_missing(value),
+        number: !feature.kind.is_written_in_words() && !feature.is_missing(value),
         unit: feature.unit.clone(),
     };
     schema.features.iter().zip(&values).map(named).collect()

@@ -55,27 +55,32 @@ impl FeatureShift {
             return vec![];
         }
         let mut shifts = Vec::new();
-        for (Feature { name, kind, unit, .. }, column) in schema.features.iter().zip(schema.columns()) {
+        for (feature, column) in schema.features.iter().zip(schema.columns()) {
+            let Feature { name, kind, .. } = feature;
             let at = |row: &[f32], place: usize| f64::from(row[column.start + place]);
             // What a decoder says of a category may leave the range of a share.
             let share = |row: &[f32], place: usize| at(row, place).clamp(0.0, 1.0);
-            match kind {
-                Kind::Continuous(scaling) | Kind::Ordinal(scaling) => {
+            match (kind, kind.scaling()) {
+                (_, Some(scaling)) => {
                     let Scaling { mean, deviation, decimals, .. } = *scaling;
                     let value = |row: &[f32]| at(row, 0) * deviation + mean;
                     let kind = ShiftKind::Number { decimals, deviation };
-                    shifts.push(Self::new(name, unit.clone(), value(before), value(after), kind));
+                    let unit = match &feature.kind {
+                        Kind::Date { calendar, .. } => Some(calendar.unit().to_owned()),
+                        _ => feature.unit.clone(),
+                    };
+                    shifts.push(Self::new(name, unit, value(before), value(after), kind));
                     if column.indicator().is_some() {
                         let kind = ShiftKind::Share { category: MISSING.to_owned() };
                         shifts.push(Self::new(name, None, share(before, 1), share(after, 1), kind));
                     }
                 }
-                Kind::Binary { categories } => {
+                (Kind::Binary { categories }, None) => {
                     let kind = ShiftKind::Share { category: categories[1].clone() };
                     shifts.push(Self::new(name, None, share(before, 0), share(after, 0), kind));
                 }
-                Kind::Categorical { categories } => {
-                    for (place, category) in categories.iter().enumerate() {
+                (kind, None) => {
+                    for (place, category) in kind.categories().iter().enumerate() {
                         let kind = ShiftKind::Share { category: category.clone() };
                         shifts.push(Self::new(name, None, share(before, place), share(after, place), kind));
                     }

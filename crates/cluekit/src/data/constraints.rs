@@ -35,7 +35,7 @@ pub use relation::Relation;
 pub use transition::Transition;
 
 use super::encoding::{closest, listed};
-use super::{Feature, Kind, Schema};
+use super::{Feature, Schema};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -173,10 +173,11 @@ impl Constraints {
         for (key, names) in [("constraints.only_up", &self.only_up), ("constraints.only_down", &self.only_down)] {
             for name in names {
                 let feature = find(schema, key, name)?;
-                if matches!(feature.kind, Kind::Categorical { .. }) && !self.order.contains_key(name) {
-                    let problem = "is categorical, and its values have no order; give one in constraints.order, make it \
+                if feature.kind.is_one_hot() && !self.order.contains_key(name) {
+                    let kind = feature.kind.name();
+                    let problem = "and its values have no order; give one in constraints.order, make it \
                                    immutable, or remove it";
-                    return Err(Error::setting(key, format!("`{name}` {problem}")));
+                    return Err(Error::setting(key, format!("`{name}` is {kind}, {problem}")));
                 }
             }
         }
@@ -261,7 +262,7 @@ fn number<'a>(feature: &'a Feature, key: &str, reason: &str) -> Result<&'a super
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::data::{Image, Scaling, Target, Task};
+    use crate::data::{Image, Kind, Scaling, Target, Task};
     use proptest::prelude::*;
 
     pub(crate) fn strings(values: &[&str]) -> Vec<String> {

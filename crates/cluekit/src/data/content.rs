@@ -62,6 +62,11 @@ const OTHERS: [(&[u8], &str, &str); 20] = [
 ];
 
 impl Content {
+    /// Whether it is a table.
+    pub(crate) fn is_table(self) -> bool {
+        matches!(self, Self::Text | Self::Parquet | Self::Workbook | Self::NewWorkbook)
+    }
+
     /// What lies at `path`.
     pub(crate) fn of_file(path: &Path) -> Result<Self> {
         if path.is_dir() {

@@ -3,7 +3,7 @@
 #[cfg(feature = "files")]
 use super::Task;
 use super::missing::MISSING;
-use super::{Feature, Image, Kind, Schema};
+use super::{Feature, Image, Kind, Scaling, Schema};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -132,6 +132,20 @@ pub(crate) fn position_in(choices: &[String], cell: Cell<'_>) -> Option<usize> {
     })
 }
 
+/// Whether a cell that says yes or no says yes; nothing for other cells.
+#[cfg(feature = "files")]
+pub(crate) fn holds(cell: Cell<'_>) -> Option<bool> {
+    const WORDS: [[&str; 2]; 3] = [["false", "true"], ["no", "yes"], ["0", "1"]];
+    match cell {
+        Cell::Number(number) if (number - number.clamp(0.0, 1.0).round()).abs() <= 0.0 => Some(number >= 0.5),
+        Cell::Number(_) | Cell::Missing => None,
+        Cell::Text(text) => {
+            let said = |answer: usize| WORDS.iter().any(|words| words[answer].eq_ignore_ascii_case(text.trim()));
+            if said(1) { Some(true) } else { said(0).then_some(false) }
+        }
+    }
+}
+
 /// The choices for a message, shortened if there are many.
 pub(crate) fn listed<S: AsRef<str>>(choices: &[S]) -> String {
     let first: Vec<Cow<'_, str>> = choices.iter().take(MOST_LISTED).map(|choice| shown(choice.as_ref())).collect();
@@ -168,35 +182,79 @@ impl Task {
     /// The label of the class that is written as `cell`.
     pub(crate) fn label(&self, cell: Cell<'_>) -> std::result::Result<u32, String> {
         let classes = self.classes();
-        position_in(classes, cell).map(|label| label as u32).ok_or_else(|| {
+        let bare = |cell: Cell<'_>| match cell {
+            // `>50K.` in a file of test rows is `>50K`, and the other way round.
+            Cell::Text(text) => {
+                let other = text.strip_suffix('.').map_or_else(|| format!("{text}."), str::to_owned);
+                position_in(classes, Cell::Text(&other))
+            }
+            Cell::Number(_) | Cell::Missing => None,
+        };
+        position_in(classes, cell).or_else(|| bare(cell)).map(|label| label as u32).ok_or_else(|| {
             format!("`{cell}` is not one of the classes {}; mend the cell or the schema's classes", listed(classes))
         })
     }
 }
 
 impl Feature {
-    /// Number of encoded columns of the feature.
-    pub fn width(&self) -> usize {
+    /// The columns of a table that hold the feature: one called as it is, or one for each category.
+    pub fn sources(&self) -> &[String] {
         match &self.kind {
-            Kind::Continuous(_) | Kind::Ordinal(_) => 1 + usize::from(self.has_indicator()),
-            Kind::Binary { .. } => 1,
-            Kind::Categorical { categories } => categories.len(),
+            Kind::OneHot { columns } => columns,
+            _ => std::slice::from_ref(&self.name),
         }
     }
 
-    /// `value` as a person should read it: a number with the decimals of the data.
+    /// Number of encoded columns of the feature.
+    pub fn width(&self) -> usize {
+        match self.kind.is_one_hot() {
+            true => self.kind.categories().len(),
+            false => 1 + usize::from(self.has_indicator()),
+        }
+    }
+
+    /// `value` as a person should read it: a number with the decimals of the data, a place in an order or a date as the
+    /// data writes it.
     pub fn show(&self, value: &Value) -> String {
-        match (value, self.kind.scaling()) {
-            (Value::Number(number), Some(scaling)) => scaling.show(*number),
-            _ => value.to_string(),
+        match (value, &self.kind) {
+            (Value::Number(number), Kind::Continuous(scaling) | Kind::Ordinal(scaling)) => scaling.show(*number),
+            (Value::Number(number), _) => self.value(*number).to_string(),
+            (Value::Category(_) | Value::Missing, _) => value.to_string(),
+        }
+    }
+
+    /// The value that stands for a number: the number itself, the word at this place of an order, or a date.
+    pub fn value(&self, number: f64) -> Value {
+        match &self.kind {
+            Kind::Ordered { order, .. } => {
+                let place = number.round().clamp(0.0, (order.len() - 1) as f64) as usize;
+                Value::Category(order[place].clone())
+            }
+            Kind::Date { calendar, .. } => Value::Category(calendar.write(number)),
+            _ => Value::Number(number),
+        }
+    }
+
+    /// The finite number that stands for a value, as far as it has one: the place of a word in an order, what is counted
+    /// up to a date, or the number itself.
+    pub fn number(&self, value: &Value) -> Option<f64> {
+        self.number_of(value.as_cell())
+    }
+
+    /// The same for a cell.
+    pub(crate) fn number_of(&self, cell: Cell<'_>) -> Option<f64> {
+        match (&self.kind, cell) {
+            (Kind::Ordered { order, .. }, cell) => position_in(order, cell).map(|place| place as f64),
+            (Kind::Date { calendar, .. }, Cell::Text(text)) => calendar.read(text),
+            (_, cell) => cell.number(),
         }
     }
 
     fn column_kind(&self) -> ColumnKind {
-        match self.kind {
-            Kind::Continuous(_) | Kind::Ordinal(_) => ColumnKind::Gaussian,
+        match &self.kind {
+            kind if kind.is_one_hot() => ColumnKind::Categorical,
             Kind::Binary { .. } => ColumnKind::Bernoulli,
-            Kind::Categorical { .. } => ColumnKind::Categorical,
+            _ => ColumnKind::Gaussian,
         }
     }
 
@@ -209,26 +267,52 @@ impl Feature {
             return Err("the cell is missing, and the training rows had no such cell; fill it in".into());
         }
         match &self.kind {
-            Kind::Continuous(scaling) | Kind::Ordinal(scaling) if declared.is_some() => {
+            kind if kind.scaling().is_some() && declared.is_some() => {
+                let scaling = kind.scaling().expect("it is a number");
                 let median = declared.and_then(|missing| missing.median);
                 out.copy_from_slice(&[scaling.encode(median.unwrap_or(scaling.mean)), 1.0]);
             }
-            Kind::Continuous(scaling) | Kind::Ordinal(scaling) => {
-                let number = cell.number().ok_or_else(|| {
-                    format!("`{cell}` is not a finite number, but the feature is {}; mend the cell", self.kind.name())
-                })?;
-                out[0] = scaling.encode(number);
-                if !out[0].is_finite() {
-                    let Range { start, end } = scaling.least..scaling.greatest;
-                    return Err(format!(
-                        "{cell} is too far from the training rows, which lie between {start} and {end}; mend the cell"
-                    ));
-                }
+            Kind::Grouped { categories } if cell.is_missing() || declared.is_some() => {
+                out[self.category(categories, cell)?] = 1.0;
             }
             Kind::Binary { categories } => out[0] = self.category(categories, cell)? as f32,
-            Kind::Categorical { categories } => out[self.category(categories, cell)?] = 1.0,
+            Kind::Grouped { categories } => {
+                let (_, frequent) = categories.split_last().expect("a valid schema lists categories");
+                out[position_in(frequent, cell).unwrap_or(frequent.len())] = 1.0;
+            }
+            kind => match kind.scaling() {
+                Some(scaling) => out[0] = self.scaled(scaling, cell)?,
+                None => out[self.category(kind.categories(), cell)?] = 1.0,
+            },
         }
         Ok(())
+    }
+
+    /// The encoded number of a cell, which must not lie beyond all floats.
+    fn scaled(&self, scaling: &Scaling, cell: Cell<'_>) -> std::result::Result<f32, String> {
+        let number = self.number_of(cell).ok_or_else(|| self.no_number(cell))?;
+        let encoded = scaling.encode(number);
+        if encoded.is_finite() {
+            return Ok(encoded);
+        }
+        let [least, greatest] = [scaling.least, scaling.greatest].map(|end| self.value(end));
+        Err(format!(
+            "{cell} is too far from the training rows, which lie between {least} and {greatest}; mend the cell"
+        ))
+    }
+
+    /// Why a cell has no number, in the words of the feature's kind.
+    fn no_number(&self, cell: Cell<'_>) -> String {
+        match &self.kind {
+            Kind::Ordered { order, .. } => {
+                let words = listed(order);
+                format!("`{cell}` is not one of the words {words}; mend the cell or the schema's order")
+            }
+            Kind::Date { calendar, .. } => {
+                format!("`{cell}` is not a date written as {}; mend the cell", calendar.name())
+            }
+            kind => format!("`{cell}` is not a finite number, but the feature is {}; mend the cell", kind.name()),
+        }
     }
 
     fn category(&self, categories: &[String], cell: Cell<'_>) -> std::result::Result<usize, String> {
@@ -248,10 +332,12 @@ impl Feature {
     /// The value that `encoded`, the feature's own columns, stands for.
     pub(crate) fn decode(&self, encoded: &[f32]) -> Value {
         match &self.kind {
-            Kind::Continuous(_) | Kind::Ordinal(_) if self.has_indicator() && encoded[1] >= 0.5 => Value::Missing,
-            Kind::Continuous(scaling) | Kind::Ordinal(scaling) => Value::Number(scaling.decode(encoded[0])),
+            _ if self.has_indicator() && encoded[1] >= 0.5 => Value::Missing,
             Kind::Binary { categories } => Value::Category(categories[usize::from(encoded[0] >= 0.5)].clone()),
-            Kind::Categorical { categories } => Value::Category(categories[largest(encoded)].clone()),
+            kind => match kind.scaling() {
+                Some(scaling) => self.value(scaling.decode(encoded[0])),
+                None => Value::Category(kind.categories()[largest(encoded)].clone()),
+            },
         }
     }
 }
@@ -360,7 +446,7 @@ impl Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Constraints, Missing, Scaling, Target};
+    use crate::data::{Constraints, Missing, Target};
 
     #[test]
     fn messages_show_the_beginning_of_long_cells_and_no_control_characters() {

@@ -9,7 +9,7 @@ use super::infer::{Inferred, infer, scaling_of};
 use super::missing::MISSING;
 use super::raw::{Cells, RawColumn, RawTable, decimals_of};
 use super::split::Split;
-use super::{Feature, Kind, Missing, Schema};
+use super::{Feature, Kind, Meaning, Missing, Schema};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 
@@ -19,18 +19,18 @@ const MOST_PLACES: usize = 3;
 const MOST_COLUMNS: usize = 40;
 
 /// Infers the schema of `table` as [`infer`] does, with a declared state for each feature that has missing cells.
-pub(crate) fn inferred(table: &RawTable, target: &str, training: &[usize]) -> Result<Inferred> {
+pub(crate) fn inferred(table: &RawTable, target: &str, training: &[usize], meaning: &Meaning) -> Result<Inferred> {
     let (filled, empty) = filled(table, target, training)?;
-    let Inferred { mut schema, notes } = infer(&filled, target, training)?;
+    let Inferred { mut schema, notes, reasons } = infer(&filled, target, training, meaning)?;
+    let there = table.by_name();
     for feature in &mut schema.features {
-        let column = table.need(&feature.name)?;
-        if column.has_gaps() {
+        if let Some(column) = there.get(feature.name.as_str()).filter(|column| column.has_gaps()) {
             declare(feature, Missing { sentinels: vec![], median: median(column, training) });
         }
     }
     let empty = empty.into_iter().map(|name| format!("column `{name}` is left out: all its cells are missing"));
     let notes = note(table, &schema).into_iter().chain(empty).chain(notes).collect();
-    Ok(Inferred { schema, notes })
+    Ok(Inferred { schema, notes, reasons })
 }
 
 /// A schema that was given, with what it leaves open about missing cells taken from `table`: medians, and the statistics of
@@ -42,8 +42,8 @@ pub(crate) fn completed(table: &RawTable, mut schema: Schema, training: &[usize]
             Some(_) => feature.missing_category().is_none(),
             None => false,
         };
-        let column = table.need(&feature.name)?;
         if let (true, Some(missing)) = (open, feature.missing.clone()) {
+            let column = table.need(&feature.name)?;
             if let Kind::Continuous(scaling) | Kind::Ordinal(scaling) = &mut feature.kind {
                 *scaling = scaling_of(table, &column.filled(training), training)?;
             }
@@ -64,24 +64,24 @@ pub(crate) fn without_sentinels(mut table: RawTable, schema: &Schema) -> RawTabl
     table
 }
 
-/// The split of the rows whose target is known; `split` is told how many these are.
+/// The split of the rows whose target is known; `split` is told these and parts their positions.
 pub(crate) fn split(
     table: &RawTable,
     target: &str,
     schema: Option<&Schema>,
-    split: impl FnOnce(usize) -> Result<Split>,
+    split: impl FnOnce(&[usize]) -> Result<Split>,
 ) -> Result<(Split, Option<String>)> {
     let column = table.need(target)?;
     let is_class = |cell: Cell<'_>| schema.is_some_and(|schema| schema.target.task.label(cell).is_ok());
     let known: Vec<usize> = match column.has_gaps() {
         true => (0..table.rows()).filter(|&row| has_target(column, row) || is_class(column.cell(row))).collect(),
-        false => return Ok((split(table.rows())?, None)),
+        false => return Ok((split(&(0..table.rows()).collect::<Vec<_>>())?, None)),
     };
     let left_out = table.rows() - known.len();
     if known.is_empty() {
         return Err(Error::file(&table.path, format!("target `{target}` is missing in every row; fill it in")));
     }
-    let Split { train, test } = split(known.len())?;
+    let Split { train, test } = split(&known)?;
     let at = |rows: Vec<usize>| rows.into_iter().map(|row| known[row]).collect();
     let rows = if left_out == 1 { "1 row has" } else { &format!("{left_out} rows have") };
     let note = format!("{rows} no `{target}`, of {}: left out", table.rows());
@@ -93,12 +93,19 @@ pub(crate) fn has_target(column: &RawColumn, row: usize) -> bool {
     !column.cell(row).is_missing()
 }
 
+/// A column in which every gap is filled in, as if these rows were for training.
+pub(crate) fn filled_in(column: &RawColumn, training: &[usize]) -> RawColumn {
+    column.filled(training)
+}
+
 /// An error if a feature that cannot be missing has missing cells in `table`.
 pub(crate) fn refuse(table: &RawTable, schema: &Schema) -> Result<()> {
     for feature in schema.features.iter().filter(|feature| !feature.accepts_missing()) {
-        let column = table.need(&feature.name)?;
-        if column.has_gaps() {
-            return Err(refused(table, column, feature));
+        for name in feature.sources() {
+            let column = table.need(name)?;
+            if column.has_gaps() {
+                return Err(refused(table, column, feature));
+            }
         }
     }
     Ok(())
@@ -140,9 +147,9 @@ pub(crate) fn note(table: &RawTable, schema: &Schema) -> Option<String> {
 }
 
 fn declare(feature: &mut Feature, missing: Missing) {
-    match &feature.kind {
-        Kind::Continuous(_) | Kind::Ordinal(_) => feature.missing = Some(missing),
-        Kind::Binary { .. } | Kind::Categorical { .. } => {
+    match feature.kind.scaling() {
+        Some(_) => feature.missing = Some(missing),
+        None => {
             feature.kind = feature.kind.clone().with_missing_category();
             feature.missing = Some(Missing { median: None, ..missing });
         }
@@ -292,7 +299,7 @@ mod tests {
     }
 
     fn feature(table: &RawTable, name: &str) -> Feature {
-        let schema = inferred(table, "y", &all(table)).unwrap().schema;
+        let schema = inferred(table, "y", &all(table), &Meaning::default()).unwrap().schema;
         schema.features.into_iter().find(|feature| feature.name == name).unwrap()
     }
 
@@ -319,12 +326,12 @@ mod tests {
 
     #[test]
     fn one_note_counts_the_missing_cells_of_all_columns() {
-        let notes = inferred(&people(), "y", &all(&people())).unwrap().notes;
+        let notes = inferred(&people(), "y", &all(&people()), &Meaning::default()).unwrap().notes;
         assert_eq!(notes.len(), 1);
         let counts = "missing: age 3 of 12 (25.0 %), job 4 of 12 (33.3 %), married 4 of 12 (33.3 %) (a number is";
         assert!(notes[0].starts_with(counts), "{}", notes[0]);
         let whole = table("a,y\n1,0\n2,1\n3,0\n");
-        let inferred = inferred(&whole, "y", &[0, 1]).unwrap();
+        let inferred = inferred(&whole, "y", &[0, 1], &Meaning::default()).unwrap();
         assert!(inferred.notes.is_empty() && inferred.schema.features[0].missing.is_none());
     }
 
@@ -338,24 +345,26 @@ mod tests {
             ("binary", ["missing", "x"].map(String::from).as_slice())
         );
         assert_eq!(feature(&table, "seven").kind.categories(), ["7", "missing"]);
-        let notes = inferred(&table, "y", &all(&table)).unwrap().notes;
+        let notes = inferred(&table, "y", &all(&table), &Meaning::default()).unwrap().notes;
         assert!(notes.contains(&"column `none` is left out: all its cells are missing".to_owned()), "{notes:?}");
     }
 
     #[test]
     fn rows_without_a_target_are_in_no_part() {
         let table = table("a,y\n1,0\n2,\n3,1\n4,?\n5,0\n");
-        let (parts, note) = split(&table, "y", None, |rows| Split::new(rows, 0.4, Seed(0))).unwrap();
+        let (parts, note) = split(&table, "y", None, |rows| Split::new(rows.len(), 0.4, Seed(0))).unwrap();
         let mut rows = [parts.train, parts.test].concat();
         rows.sort_unstable();
         assert_eq!((rows, note.as_deref()), (vec![0, 2, 4], Some("2 rows have no `y`, of 5: left out")));
-        let (whole, note) = split(&table, "a", None, |rows| Split::new(rows, 0.4, Seed(0))).unwrap();
+        let (whole, note) = split(&table, "a", None, |rows| Split::new(rows.len(), 0.4, Seed(0))).unwrap();
         assert_eq!((whole, note), (Split::new(5, 0.4, Seed(0)).unwrap(), None));
     }
 
     #[test]
     fn a_feature_without_a_state_refuses_missing_cells_with_their_places_and_their_count() {
-        let schema = inferred(&table("a,b,y\n1,p,0\n2,q,1\n3,r,0\n4,p,1\n"), "y", &[0, 1, 2]).unwrap().schema;
+        let schema = inferred(&table("a,b,y\n1,p,0\n2,q,1\n3,r,0\n4,p,1\n"), "y", &[0, 1, 2], &Meaning::default())
+            .unwrap()
+            .schema;
         let problem = |text: &str| refuse(&table(text), &schema).unwrap_err().to_string();
         assert_eq!(
             problem("a,b,y\n1,p,0\n,p,1\n3,p,0\n?,p,0\nNA,p,0\n-,p,0\n"),
@@ -365,12 +374,13 @@ mod tests {
         );
         assert!(problem("a,b,y\n1,p,0\n2,?,1\n").contains("line 3: column `b`: the cell is missing, but"));
         assert!(problem("a,b,y\n,p,0\n,p,1\n3,p,1\n").contains("missing, also in line 3, but"));
-        refuse(&people(), &inferred(&people(), "y", &all(&people())).unwrap().schema).unwrap();
+        refuse(&people(), &inferred(&people(), "y", &all(&people()), &Meaning::default()).unwrap().schema).unwrap();
     }
 
     #[test]
     fn a_category_that_is_written_like_a_missing_cell_stays_what_it_was() {
-        let mut schema = inferred(&table("job,y\na,0\nb,1\nc,0\na,1\n"), "y", &[0, 1]).unwrap().schema;
+        let mut schema =
+            inferred(&table("job,y\na,0\nb,1\nc,0\na,1\n"), "y", &[0, 1], &Meaning::default()).unwrap().schema;
         schema.features[0].kind = Kind::Categorical { categories: ["?", "a", "b"].map(String::from).to_vec() };
         refuse(&table("job,y\n?,0\nb,1\n"), &schema).unwrap();
         let encoded = |cell| {
@@ -384,7 +394,7 @@ mod tests {
     #[test]
     fn a_sentinel_is_left_out_of_the_statistics_that_a_schema_leaves_open() {
         let text = "a,b,y\n1,p,0\n-999,q,1\n5,unknown,0\n9,p,1\n";
-        let mut schema = inferred(&table(text), "y", &[0, 1, 2, 3]).unwrap().schema;
+        let mut schema = inferred(&table(text), "y", &[0, 1, 2, 3], &Meaning::default()).unwrap().schema;
         schema.features[0].missing = Some(Missing { sentinels: vec!["-999".into()], median: None });
         schema.features[1].missing = Some(Missing { sentinels: vec!["unknown".into()], median: None });
         let table = without_sentinels(table(text), &schema);
@@ -401,7 +411,8 @@ mod tests {
 
     #[test]
     fn a_word_that_a_schema_calls_missing_leaves_numbers() {
-        let mut schema = inferred(&table("a,y\n1,0\n2,1\n3.5,0\n"), "y", &[0, 1, 2]).unwrap().schema;
+        let mut schema =
+            inferred(&table("a,y\n1,0\n2,1\n3.5,0\n"), "y", &[0, 1, 2], &Meaning::default()).unwrap().schema;
         schema.features[0].missing = Some(Missing { sentinels: vec!["unknown".into()], median: None });
         let table = without_sentinels(table("a,y\n1,0\nunknown,1\n2.5,0\n"), &schema);
         let Cells::Numbers { values, decimals } = &table.columns[0].cells else { panic!("numbers") };

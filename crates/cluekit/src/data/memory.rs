@@ -18,10 +18,10 @@ use super::infer::Inferred;
 use super::raw::{Cells, Places, RawColumn, RawTable};
 use super::source::table::{assembled, encode_inputs};
 use super::split::Split;
-use super::{Dataset, Samples, Schema, Target, Targets, Task};
+use super::{Dataset, Meaning, Samples, Schema, Target, Targets, Task};
 use crate::error::{Error, Result};
 use crate::seed::Seed;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// What a column that nobody predicts is called while the others are looked at.
@@ -72,8 +72,9 @@ impl Table {
     pub fn dataset(self, target: &str, test_share: f64, seed: Seed) -> Result<Dataset> {
         let (name, table) = (self.name.clone(), self.raw()?);
         table.need(target)?;
-        let (split, left_out) = gaps::split(&table, target, None, |rows| Split::new(rows, test_share, seed))?;
-        let Inferred { schema, notes } = gaps::inferred(&table, target, &split.train)?;
+        let new_split = |rows: &[usize]| Split::new(rows.len(), test_share, seed);
+        let (split, left_out) = gaps::split(&table, target, None, new_split)?;
+        let Inferred { schema, notes, .. } = gaps::inferred(&table, target, &split.train, &Meaning::default())?;
         let notes = left_out.into_iter().chain(notes).collect();
         Ok(Dataset { notes, ..assembled(&name, &table, schema, &split, vec![])? })
     }
@@ -84,7 +85,7 @@ impl Table {
         let nothing = (0..rows).map(|row| (row % 2) as f64).collect::<Vec<f64>>();
         let (name, table) = (self.name.clone(), self.with(NOTHING, nothing).raw()?);
         let split = Split::new(table.rows(), test_share, seed)?;
-        let Inferred { schema, notes } = gaps::inferred(&table, NOTHING, &split.train)?;
+        let Inferred { schema, notes, .. } = gaps::inferred(&table, NOTHING, &split.train, &Meaning::default())?;
         let schema = Schema { target: Target { name: "target".into(), task, unit: None, meaning: None }, ..schema };
         let (x, width) = (encode_inputs(&table, &schema)?, schema.width());
         let all = Samples { x, width, y: Targets::Unknown(table.rows()) };
@@ -96,14 +97,14 @@ impl Table {
     fn raw(self) -> Result<RawTable> {
         let path = PathBuf::from(&self.name);
         let rows = self.columns.first().map_or(0, |(_, values)| values.len());
-        let mut columns: Vec<RawColumn> = Vec::new();
+        let (mut columns, mut names) = (Vec::new(), BTreeSet::new());
         for (name, values) in self.columns {
             if values.len() != rows {
                 let problem =
                     format!("column `{name}` has {} rows, the first one {rows}; give one value a row", values.len());
                 return Err(Error::file(path, problem));
             }
-            if columns.iter().any(|column| column.name == name) {
+            if !names.insert(name.clone()) {
                 return Err(Error::file(path, format!("has two columns called `{name}`; name each differently")));
             }
             let cells = values.cells().map_err(|problem| Error::file(&path, format!("column `{name}`: {problem}")))?;

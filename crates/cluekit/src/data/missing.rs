@@ -95,6 +95,11 @@ impl Kind {
                 categories.push(MISSING.to_owned());
                 Self::Categorical { categories }
             }
+            // The last one stands for all that are not listed.
+            Self::Grouped { mut categories } if !categories.iter().any(|category| category == MISSING) => {
+                categories.insert(categories.len().saturating_sub(1), MISSING.to_owned());
+                Self::Grouped { categories }
+            }
             kind => kind,
         }
     }
@@ -128,5 +133,7 @@ mod tests {
         assert_eq!(binary.with_missing_category().categories(), ["no", "yes", "missing"]);
         let told = Kind::Binary { categories: vec!["missing".into(), "yes".into()] };
         assert_eq!(told.clone().with_missing_category(), told);
+        let grouped = Kind::Grouped { categories: vec!["Ulm".into(), "other".into()] };
+        assert_eq!(grouped.with_missing_category().categories(), ["Ulm", "missing", "other"]);
     }
 }

@@ -1,5 +1,6 @@
 //! Data: what is in a dataset, where it comes from, and how its values become numbers.
 
+mod calendar;
 pub mod catalogue;
 mod constraints;
 #[cfg(feature = "files")]
@@ -15,6 +16,7 @@ mod gaps;
 mod idx;
 #[cfg(feature = "files")]
 mod infer;
+mod meaning;
 #[cfg(feature = "files")]
 mod memory;
 mod missing;
@@ -35,11 +37,13 @@ pub mod source;
 mod split;
 mod tokens;
 
+pub use calendar::Calendar;
 pub use constraints::{Bounds, Constraints, Halfspace, Loosened, Range, Relation, Transition};
 pub use dataset::{Chosen, Dataset, Samples, Source, Targets, sha256_hex};
 pub(crate) use dataset::{sha256_of, spread_evenly};
 pub use directory::DataDir;
 pub use encoding::{Column, ColumnKind, Value};
+pub use meaning::{Meaning, TaskKind};
 #[cfg(feature = "files")]
 pub use memory::{Table, Values};
 pub(crate) use missing::MISSING;
@@ -50,4 +54,6 @@ pub use predicate::Predicate;
 pub use provider::Provider;
 pub use reading::{Delimiter, Reading};
 pub use schema::{Feature, Image, Kind, Scaling, Schema, Target, Task};
+#[cfg(feature = "files")]
+pub use source::is_table;
 pub use source::{FileRows, Part, Request, RowRequest, load, load_some, read_file, read_rows};

@@ -7,7 +7,7 @@
 //! a group does not cover yet says which columns can come next. The rarest go first, which makes groups large.
 
 use super::{Kind, Samples, Schema};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows that are looked at, evenly spread over all.
 const MOST_ROWS: usize = 20_000;
@@ -19,11 +19,15 @@ const MOST_TRIALS: usize = 2_000;
 ///
 /// A group has at least two features that vary. No feature is in two groups.
 pub fn one_hot_groups(schema: &Schema, samples: &Samples) -> Vec<Vec<usize>> {
-    let columns = Flag::of(schema, samples);
+    groups_of(&Flag::of(schema, samples), &|feature| &schema.features[feature].name)
+}
+
+/// The same among flags, each of which has a name.
+pub(super) fn groups_of<'a>(columns: &[Flag], name: &dyn Fn(usize) -> &'a str) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut alike: BTreeMap<&str, Vec<&Flag>> = BTreeMap::new();
-    for column in &columns {
-        if let Some(beginning) = beginning(&schema.features[column.feature].name) {
+    for column in columns {
+        if let Some(beginning) = beginning(name(column.feature)) {
             alike.entry(beginning).or_default().push(column);
         }
     }
@@ -33,7 +37,8 @@ pub fn one_hot_groups(schema: &Schema, samples: &Samples) -> Vec<Vec<usize>> {
             false => groups.extend(groups_among(&columns)),
         }
     }
-    let is_free = |column: &&Flag| !groups.iter().flatten().any(|feature| *feature == column.feature);
+    let grouped: BTreeSet<usize> = groups.iter().flatten().copied().collect();
+    let is_free = |column: &&Flag| !grouped.contains(&column.feature);
     let left: Vec<&Flag> = columns.iter().filter(is_free).collect();
     groups.extend(groups_among(&left));
     groups.sort_unstable();
@@ -46,7 +51,7 @@ fn beginning(name: &str) -> Option<&str> {
 }
 
 /// A binary feature: a bit for each row in which it holds.
-struct Flag {
+pub(super) struct Flag {
     feature: usize,
     rows: usize,
     bits: Vec<u64>,
@@ -71,6 +76,19 @@ impl Flag {
         binary.map(flag).collect()
     }
 
+    /// The column number `feature` of a table, if every cell that is looked at `holds` or does not.
+    #[cfg(feature = "files")]
+    pub(super) fn of_cells(feature: usize, count: usize, holds: impl Fn(usize) -> Option<bool>) -> Option<Self> {
+        let stride = count.div_ceil(MOST_ROWS).max(1);
+        let rows = count.div_ceil(stride);
+        let mut bits = vec![0_u64; rows.div_ceil(64)];
+        for at in 0..rows {
+            bits[at / 64] |= u64::from(holds(at * stride)?) << (at % 64);
+        }
+        let count = bits.iter().map(|word| word.count_ones() as usize).sum();
+        Some(Self { feature, rows, bits, count })
+    }
+
     fn holds(&self, row: usize) -> bool {
         self.bits[row / 64] >> (row % 64) & 1 == 1
     }
@@ -92,7 +110,7 @@ fn is_group(columns: &[&Flag]) -> bool {
 fn groups_among(columns: &[&Flag]) -> Vec<Vec<usize>> {
     let mut rarest: Vec<&Flag> = columns.iter().copied().filter(|column| column.count > 0).collect();
     rarest.sort_by_key(|column| (column.count, column.feature));
-    let mut search = Cover { columns: rarest, used: vec![], trials: 0 };
+    let mut search = Cover { columns: rarest, used: BTreeSet::new(), trials: 0 };
     let mut groups = Vec::new();
     while let Some(mut group) = search.next() {
         search.used.extend(&group);
@@ -105,7 +123,7 @@ fn groups_among(columns: &[&Flag]) -> Vec<Vec<usize>> {
 /// The search for columns that cover every row once.
 struct Cover<'a> {
     columns: Vec<&'a Flag>,
-    used: Vec<usize>,
+    used: BTreeSet<usize>,
     trials: usize,
 }
 

@@ -49,7 +49,7 @@ pub struct Predicate(Node);
 #[derive(Clone, Debug, PartialEq)]
 enum Node {
     /// What one feature must be.
-    Test { feature: String, index: usize, test: Test },
+    Test { feature: Box<Feature>, index: usize, test: Test },
     /// Never of another negation.
     Not(Box<Node>),
     /// Two or more, none of them joined by the same word.
@@ -125,7 +125,7 @@ impl Predicate {
 
 impl Node {
     fn test(index: usize, feature: &Feature, test: Test) -> Self {
-        Self::Test { feature: feature.name.clone(), index, test }
+        Self::Test { feature: Box::new(feature.clone()), index, test }
     }
 
     fn negated(self) -> Self {
@@ -152,7 +152,7 @@ impl Node {
 
     fn holds(&self, row: &[Value]) -> bool {
         match self {
-            Self::Test { index, test, .. } => row.get(*index).is_some_and(|value| test.passes(value)),
+            Self::Test { feature, index, test } => row.get(*index).is_some_and(|value| test.passes(feature, value)),
             Self::Not(node) => !node.holds(row),
             Self::Joined(Connective::And, nodes) => nodes.iter().all(|node| node.holds(row)),
             Self::Joined(Connective::Or, nodes) => nodes.iter().any(|node| node.holds(row)),
@@ -161,16 +161,16 @@ impl Node {
 }
 
 impl Test {
-    fn passes(&self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::Categories(choices), Value::Category(text)) => choices.contains(text),
-            (Self::Numbers(choices), Value::Number(number)) => choices.iter().any(|limit| limit.equals(*number)),
-            (Self::Order(order, limit), Value::Number(number)) => order.passes(*number, limit),
-            (Self::Between(least, greatest), Value::Number(number)) => {
-                Order::AtLeast.passes(*number, least) && Order::AtMost.passes(*number, greatest)
+    fn passes(&self, feature: &Feature, value: &Value) -> bool {
+        match (self, number(feature, value)) {
+            (Self::Categories(choices), _) => matches!(value, Value::Category(text) if choices.contains(text)),
+            (Self::Missing, _) => *value == Value::Missing,
+            (_, None) => false,
+            (Self::Numbers(choices), Some(number)) => choices.iter().any(|limit| limit.equals(number)),
+            (Self::Order(order, limit), Some(number)) => order.passes(number, limit),
+            (Self::Between(least, greatest), Some(number)) => {
+                Order::AtLeast.passes(number, least) && Order::AtMost.passes(number, greatest)
             }
-            (Self::Missing, Value::Missing) => true,
-            _ => false,
         }
     }
 }
@@ -202,6 +202,15 @@ impl Limit {
 
     fn equals(&self, number: f64) -> bool {
         self.place(number) == Some(Ordering::Equal)
+    }
+}
+
+/// The number of a value, or of a word or date that has one; a text is none where the feature holds plain numbers.
+fn number(feature: &Feature, value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => Some(*number),
+        Value::Category(_) if feature.kind.is_written_in_words() => feature.number(value),
+        Value::Category(_) | Value::Missing => None,
     }
 }
 
@@ -291,16 +300,23 @@ impl Test {
     }
 
     /// The test of `feature`, with the sign `equal` before a single value.
-    fn write(&self, f: &mut fmt::Formatter<'_>, feature: &str, equal: &str) -> fmt::Result {
-        let feature = written(feature);
+    fn write(&self, f: &mut fmt::Formatter<'_>, of: &Feature, equal: &str) -> fmt::Result {
+        let feature = written(&of.name);
+        let shown = |limit: &Limit| match of.value(limit.value) {
+            Value::Number(number) => number.to_string(),
+            word => written(&word.to_string()).into_owned(),
+        };
         match self {
             Self::Categories(choices) => {
                 let choices: Vec<_> = choices.iter().map(|choice| written(choice)).collect();
                 write_choices(f, &feature, equal, &choices)
             }
-            Self::Numbers(choices) => write_choices(f, &feature, equal, choices),
-            Self::Order(order, limit) => write!(f, "{feature} {order} {limit}"),
-            Self::Between(least, greatest) => write!(f, "{feature} in {least}..{greatest}"),
+            Self::Numbers(choices) => {
+                let choices: Vec<_> = choices.iter().map(shown).collect();
+                write_choices(f, &feature, equal, &choices)
+            }
+            Self::Order(order, limit) => write!(f, "{feature} {order} {}", shown(limit)),
+            Self::Between(least, greatest) => write!(f, "{feature} in {}..{}", shown(least), shown(greatest)),
             Self::Missing => write!(f, "{feature} {equal} {MISSING}"),
         }
     }
@@ -315,12 +331,6 @@ fn write_choices(f: &mut fmt::Formatter<'_>, feature: &str, equal: &str, choices
         write!(f, "{}{choice}", if index > 0 { ", " } else { "" })?;
     }
     f.write_str("}")
-}
-
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)
-    }
 }
 
 impl fmt::Display for Connective {

@@ -3,6 +3,7 @@
 //! A column is one of numbers if all its cells are numbers, or missing. A missing cell is NaN among numbers; among text it
 //! stays as it is written. What the file is, its contents say ([`Content`]).
 
+mod bad_cells;
 mod build;
 #[cfg(feature = "excel")]
 mod chains;
@@ -18,6 +19,7 @@ mod parquet;
 pub(crate) mod sheet;
 pub(crate) mod text;
 
+pub(crate) use bad_cells::BadCells;
 pub(super) use build::decimals_of;
 
 use super::Source;
@@ -26,6 +28,7 @@ use super::dataset::sha256_hex;
 use super::encoding::{Cell, closest, listed};
 use super::reading::Reading;
 use crate::error::{Error, Result};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -131,18 +134,25 @@ impl RawTable {
         }
     }
 
-    /// What is wrong with the first cell of `column` that is not a number.
+    /// What is wrong with the cells of `column` that are not numbers.
     pub(crate) fn not_a_number(&self, column: &RawColumn) -> Error {
         let is_number = |cell: Cell| cell.number().is_some() && !matches!(cell, Cell::Text(text) if is_rounded(text));
-        let row = (0..self.rows()).find(|&row| !is_number(column.cell(row))).unwrap_or(0);
-        let cell = column.cell(row);
-        let problem = match cell {
+        let problem = |cell: Cell| match cell {
             Cell::Text(text) if is_rounded(text) => format!(
                 "`{cell}` is too large a whole number to be kept exactly; round it, or drop the column if it is an identifier"
             ),
             _ => format!("`{cell}` is not a number; mend the cell, or drop the row or the column"),
         };
-        self.cell_error(row, &column.name, problem)
+        let mut bad = BadCells::default();
+        for row in (0..self.rows()).filter(|&row| !is_number(column.cell(row))) {
+            bad.add(row, || problem(column.cell(row)));
+        }
+        bad.error(self, &column.name).unwrap_or_else(|| self.cell_error(0, &column.name, "holds no numbers; drop it"))
+    }
+
+    /// The columns by their names.
+    pub(crate) fn by_name(&self) -> BTreeMap<&str, &RawColumn> {
+        self.columns.iter().map(|column| (column.name.as_str(), column)).collect()
     }
 
     /// The names of the columns, for a message.

@@ -50,7 +50,11 @@ impl Scaling {
         match self.decimals {
             // Dividing by a power of ten, rather than multiplying by its inverse, gives the nearest double.
             Some(decimals) => (value * power_of_ten(decimals)).round() / power_of_ten(decimals) + 0.0,
-            None => value,
+            // What f32 cannot tell from an end of the data is that end, so that no value passes it by rounding.
+            None => {
+                let is_end = |end: &f64| (value - end).abs() <= self.noise(*end);
+                [self.least, self.greatest].into_iter().find(is_end).unwrap_or(value)
+            }
         }
     }
 
@@ -143,6 +147,17 @@ mod tests {
         assert_eq!(scaling.rounding_to(Some(3), &values).decimals, None);
         assert_eq!(scaling.rounding_to(Some(10), &[0.0]).decimals, None);
         assert_eq!(Scaling::fit(&[0.0, 1.5]).unwrap().rounding_to(Some(1), &[0.0, 1.5]).decimals, Some(1));
+    }
+
+    #[test]
+    fn a_value_without_decimals_does_not_pass_the_ends_of_the_data() {
+        let scaling = Scaling { mean: 10.4, deviation: 1.07, decimals: None, least: 8.4, greatest: 14.9 };
+        for end in [8.4, 14.9] {
+            assert_eq!(scaling.decode(scaling.encode(end)), end);
+            assert_eq!(scaling.decode(scaling.encode(end).next_up()), end);
+            assert_eq!(scaling.show(scaling.decode(scaling.encode(end).next_down())), end.to_string());
+        }
+        assert!(scaling.decode(scaling.encode(14.91)) > 14.9, "what lies beyond by more is left there");
     }
 
     #[test]

@@ -6,12 +6,17 @@
 //! | kind | encoded as | decoded by |
 //! |---|---|---|
 //! | continuous, ordinal | (v − mean) / deviation | undoing it, rounded to `decimals` |
+//! | ordinal with an order of words | the same, v being the place of the word, from 0 | the nearest word |
+//! | date | the same, v being days, months, minutes or seconds since 1970 | the date as the data writes it |
 //! | binary | 0 for the first category, 1 for the second | the nearer one |
 //! | categorical | one-hot, one column a category | the largest column |
+//! | grouped | the same; the last category stands for all that are not listed | the largest column |
+//! | one-hot | the same, from columns of the table of which one holds in each row | the name of the largest column |
 //! | image | v / maximum, every pixel | undoing it, rounded to whole numbers unless maximum ≤ 1 |
 //!
 //! A number that may be missing has a second column, its indicator; a category may be called `missing` (`missing.rs`).
 
+use super::calendar::Calendar;
 use super::constraints::Constraints;
 use super::missing::Missing;
 use super::schema_toml::{FeatureForm, TargetForm};
@@ -78,6 +83,20 @@ pub enum Kind {
     Continuous(Scaling),
     /// Whole steps whose order matters: a rating, a count of months.
     Ordinal(Scaling),
+    /// Words whose order matters, encoded as their places in it.
+    Ordered {
+        /// The words from low to high, as they are written in the data.
+        order: Vec<String>,
+        /// Scaling of the places, which count from 0.
+        scaling: Scaling,
+    },
+    /// A date or a time, encoded as a number of days, months, minutes or seconds.
+    Date {
+        /// How dates are written in the data, which says what is counted.
+        calendar: Calendar,
+        /// Scaling of these numbers.
+        scaling: Scaling,
+    },
     /// One of two values, encoded as 0 or 1.
     Binary {
         /// The two values, as they are written in the data.
@@ -87,6 +106,16 @@ pub enum Kind {
     Categorical {
         /// The values, as they are written in the data, in the order of their one-hot columns.
         categories: Vec<String>,
+    },
+    /// One of many values without order, of which only the frequent ones are told apart; encoded as one-hot columns.
+    Grouped {
+        /// The frequent values, and behind them the name of the group that holds all others.
+        categories: Vec<String>,
+    },
+    /// A category that the table holds in columns of their own, of which exactly one holds in every row.
+    OneHot {
+        /// The names of these columns, which are the categories.
+        columns: Vec<String>,
     },
 }
 
@@ -178,26 +207,43 @@ impl Kind {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Continuous(_) => "continuous",
-            Self::Ordinal(_) => "ordinal",
+            Self::Ordinal(_) | Self::Ordered { .. } => "ordinal",
+            Self::Date { .. } => "date",
             Self::Binary { .. } => "binary",
             Self::Categorical { .. } => "categorical",
+            Self::Grouped { .. } => "grouped",
+            Self::OneHot { .. } => "one-hot",
         }
     }
 
-    /// The scaling of a number; none for binary and categorical.
+    /// The scaling of a number, of the places of an order or of a date; none for categories.
     pub fn scaling(&self) -> Option<&Scaling> {
         match self {
-            Self::Continuous(scaling) | Self::Ordinal(scaling) => Some(scaling),
-            Self::Binary { .. } | Self::Categorical { .. } => None,
+            Self::Continuous(scaling)
+            | Self::Ordinal(scaling)
+            | Self::Ordered { scaling, .. }
+            | Self::Date { scaling, .. } => Some(scaling),
+            Self::Binary { .. } | Self::Categorical { .. } | Self::Grouped { .. } | Self::OneHot { .. } => None,
         }
     }
 
-    /// The values of a binary or categorical feature, in the order of their codes; none for a number.
+    /// The values of a feature without order, in the order of their codes; none for a number.
     pub fn categories(&self) -> &[String] {
         match self {
-            Self::Binary { categories } | Self::Categorical { categories } => categories,
-            Self::Continuous(_) | Self::Ordinal(_) => &[],
+            Self::Binary { categories } | Self::Categorical { categories } | Self::Grouped { categories } => categories,
+            Self::OneHot { columns } => columns,
+            Self::Continuous(_) | Self::Ordinal(_) | Self::Ordered { .. } | Self::Date { .. } => &[],
         }
+    }
+
+    /// Whether values are written as words or dates rather than as numbers.
+    pub fn is_written_in_words(&self) -> bool {
+        !matches!(self, Self::Continuous(_) | Self::Ordinal(_))
+    }
+
+    /// Whether values are encoded as one column a category.
+    pub(crate) fn is_one_hot(&self) -> bool {
+        matches!(self, Self::Categorical { .. } | Self::Grouped { .. } | Self::OneHot { .. })
     }
 }
 
@@ -210,14 +256,19 @@ impl Feature {
             return Err(Error::data(format!("{what} has median {median}; it must be a number like the others")));
         }
         match &self.kind {
-            Kind::Continuous(scaling) | Kind::Ordinal(scaling) => scaling.validate(&what),
+            Kind::Continuous(scaling) | Kind::Ordinal(scaling) | Kind::Date { scaling, .. } => scaling.validate(&what),
+            Kind::Ordered { order, scaling } => {
+                several_and_distinct(&what, "words in its order", order)?;
+                scaling.validate(&what)
+            }
             Kind::Binary { categories } if categories.len() != 2 => Err(Error::data(format!(
                 "{what} is binary and needs exactly two categories, got {}; make it categorical or mend the list",
                 categories.len()
             ))),
-            Kind::Binary { categories } | Kind::Categorical { categories } => {
+            Kind::Binary { categories } | Kind::Categorical { categories } | Kind::Grouped { categories } => {
                 several_and_distinct(&what, "categories", categories)
             }
+            Kind::OneHot { columns } => several_and_distinct(&what, "columns", columns),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The schema as it is written in `schema.toml`: flat keys, pleasant to edit, unknown ones refused.
 
+use super::calendar::Calendar;
 use super::{Feature, Kind, Missing, Scaling, Schema, Target, Task};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -81,6 +82,12 @@ pub(super) struct FeatureForm {
     missing: Option<MissingForm>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     median: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    order: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    written: Option<Calendar>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    columns: Option<Vec<String>>,
 }
 
 /// What is made of missing cells: a word, or the sentinels that stand for them.
@@ -171,8 +178,11 @@ pub(super) struct TargetForm {
 enum KindName {
     Continuous,
     Ordinal,
+    Date,
     Binary,
     Categorical,
+    Grouped,
+    OneHot,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -233,28 +243,62 @@ fn no_list(what: &str, key: &str, given: Option<Vec<String>>) -> std::result::Re
     if given.is_some() { Err(format!("{what} is a number and has no `{key}`; remove the key")) } else { Ok(()) }
 }
 
+/// A key that belongs to one kind alone must be absent from the others.
+fn belongs(what: &str, key: &str, given: bool, to: &str) -> std::result::Result<(), String> {
+    if given { Err(format!("{what} has the key `{key}`, which belongs to {to}; remove it")) } else { Ok(()) }
+}
+
 impl TryFrom<FeatureForm> for Feature {
     type Error = String;
 
     fn try_from(form: FeatureForm) -> std::result::Result<Self, String> {
         let FeatureForm { name, kind, unit, meaning, decimals, mean, deviation, least, greatest, .. } = form;
-        let FeatureForm { categories, missing, median, .. } = form;
+        let FeatureForm { categories, order, written, columns, missing, median, .. } = form;
         let what = format!("feature `{name}`");
         let numbers = NumberKeys { decimals, mean, deviation, least, greatest };
+        if !matches!(kind, KindName::Ordinal) {
+            belongs(
+                &what,
+                "order",
+                order.is_some(),
+                "the kind `ordinal`; orders of categories stand in [constraints]",
+            )?;
+        }
+        if !matches!(kind, KindName::Date) {
+            belongs(&what, "written", written.is_some(), "the kind `date`")?;
+        }
+        if !matches!(kind, KindName::OneHot) {
+            belongs(&what, "columns", columns.is_some(), "the kind `one-hot`")?;
+        }
         let kind = match kind {
-            KindName::Continuous | KindName::Ordinal => {
+            KindName::Continuous | KindName::Ordinal | KindName::Date => {
                 no_list(&what, "categories", categories)?;
                 let scaling = numbers.complete(&what)?;
-                if matches!(kind, KindName::Ordinal) { Kind::Ordinal(scaling) } else { Kind::Continuous(scaling) }
+                match (kind, order) {
+                    (KindName::Date, _) => {
+                        let calendar = written.ok_or_else(|| {
+                            format!("{what} is a date and needs `written`, such as \"{}\"", Calendar::IsoDay.name())
+                        })?;
+                        Kind::Date { calendar, scaling }
+                    }
+                    (KindName::Ordinal, Some(order)) => Kind::Ordered { order, scaling },
+                    (KindName::Ordinal, None) => Kind::Ordinal(scaling),
+                    _ => Kind::Continuous(scaling),
+                }
             }
-            KindName::Binary | KindName::Categorical => {
+            KindName::Binary | KindName::Categorical | KindName::Grouped => {
                 numbers.absent(&what)?;
                 let categories = list(&what, "categories", categories)?;
-                if matches!(kind, KindName::Binary) {
-                    Kind::Binary { categories }
-                } else {
-                    Kind::Categorical { categories }
+                match kind {
+                    KindName::Binary => Kind::Binary { categories },
+                    KindName::Grouped => Kind::Grouped { categories },
+                    _ => Kind::Categorical { categories },
                 }
+            }
+            KindName::OneHot => {
+                numbers.absent(&what)?;
+                belongs(&what, "categories", categories.is_some(), "other kinds: its `columns` are its categories")?;
+                Kind::OneHot { columns: list(&what, "columns", columns)? }
             }
         };
         let number = kind.scaling().is_some();
@@ -274,13 +318,52 @@ impl From<Feature> for FeatureForm {
         let missing = missing.map(|missing| MissingForm::of(&missing, &kind));
         let NumberKeys { decimals, mean, deviation, least, greatest } =
             kind.scaling().map(NumberKeys::of).unwrap_or_default();
-        let (kind, categories) = match kind {
-            Kind::Continuous(_) => (KindName::Continuous, None),
-            Kind::Ordinal(_) => (KindName::Ordinal, None),
-            Kind::Binary { categories } => (KindName::Binary, Some(categories)),
-            Kind::Categorical { categories } => (KindName::Categorical, Some(categories)),
+        let (mut categories, mut order, mut written, mut columns) = (None, None, None, None);
+        let kind = match kind {
+            Kind::Continuous(_) => KindName::Continuous,
+            Kind::Ordinal(_) => KindName::Ordinal,
+            Kind::Ordered { order: words, .. } => {
+                order = Some(words);
+                KindName::Ordinal
+            }
+            Kind::Date { calendar, .. } => {
+                written = Some(calendar);
+                KindName::Date
+            }
+            Kind::Binary { categories: both } => {
+                categories = Some(both);
+                KindName::Binary
+            }
+            Kind::Categorical { categories: all } => {
+                categories = Some(all);
+                KindName::Categorical
+            }
+            Kind::Grouped { categories: frequent } => {
+                categories = Some(frequent);
+                KindName::Grouped
+            }
+            Kind::OneHot { columns: names } => {
+                columns = Some(names);
+                KindName::OneHot
+            }
         };
-        Self { name, kind, unit, meaning, decimals, mean, deviation, least, greatest, categories, missing, median }
+        Self {
+            name,
+            kind,
+            unit,
+            meaning,
+            decimals,
+            mean,
+            deviation,
+            least,
+            greatest,
+            categories,
+            order,
+            written,
+            columns,
+            missing,
+            median,
+        }
     }
 }
 

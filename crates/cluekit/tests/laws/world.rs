@@ -137,7 +137,7 @@ impl World {
             match &mut feature.kind {
                 Kind::Binary { categories } => categories[0] = "missing".into(),
                 Kind::Categorical { categories } => categories.push("missing".into()),
-                Kind::Continuous(_) | Kind::Ordinal(_) => {}
+                _ => {}
             }
         }
         schema.validate().unwrap();

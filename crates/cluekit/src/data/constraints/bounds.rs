@@ -182,7 +182,7 @@ impl Constraints {
         match [if inside { lower.min(x) } else { lower }, if inside { upper.max(x) } else { upper }] {
             [lower, upper] if lower <= upper => Ok([lower, upper]),
             _ => {
-                let [least, greatest] = [least, greatest].map(|value| scaling.show(value));
+                let [least, greatest] = [least, greatest].map(|value| feature.show(&Value::Number(value)));
                 let shown = if value.is_nan() { Value::Missing } else { Value::Number(value) };
                 let shown = feature.show(&shown);
                 let problem = format!(
@@ -223,7 +223,7 @@ impl Constraints {
             let values = &row;
             let value = |name: &str| {
                 let place = schema.features.iter().position(|feature| feature.name == name);
-                place.and_then(|index| values[index].as_cell().number()).unwrap_or(f64::NAN)
+                place.and_then(|index| schema.features[index].number(&values[index])).unwrap_or(f64::NAN)
             };
             let contrary = relation.contrary(value);
             format!(

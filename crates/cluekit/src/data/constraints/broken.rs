@@ -18,7 +18,7 @@ impl Feature {
     /// `value` on a scale from low to high: a number itself, the place of a category.
     pub(super) fn level(&self, value: &Value) -> Option<f64> {
         match self.kind.scaling() {
-            Some(_) => value.as_cell().number(),
+            Some(_) => self.number(value),
             None => position_in(self.kind.categories(), value.as_cell()).map(|place| place as f64),
         }
     }
@@ -82,7 +82,8 @@ impl Constraints {
                 broken.push(format!("{} = {} lies outside {range}", feature.name, feature.show(value)));
             }
         }
-        let numbers: Vec<f64> = values.iter().map(|value| value.as_cell().number().unwrap_or(f64::NAN)).collect();
+        let number = |(feature, value): (&Feature, &Value)| feature.number(value).unwrap_or(f64::NAN);
+        let numbers: Vec<f64> = schema.features.iter().zip(values).map(number).collect();
         for (relation, inequality) in self.relations.iter().zip(self.inequalities(schema)) {
             if !inequality.holds(schema, &numbers) {
                 let value = |name: &str| {

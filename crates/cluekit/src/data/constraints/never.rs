@@ -25,7 +25,7 @@ impl Constraints {
 
     /// The rule that keeps a feature from taking a value that it did not have.
     pub(super) fn never_rule(&self, feature: &Feature, to: &Value) -> Option<String> {
-        let taken = match (feature.kind.scaling(), to.as_cell().number()) {
+        let taken = match (feature.kind.scaling(), feature.number(to)) {
             (Some(_), number) => number.is_some_and(|number| self.forbidden(feature).holds(number)),
             (None, _) => {
                 let place = |cell| position_in(feature.kind.categories(), cell);
@@ -38,7 +38,7 @@ impl Constraints {
     /// The numbers that a feature may never become.
     fn forbidden(&self, feature: &Feature) -> Forbidden {
         let numbers = |scaling: &Scaling| {
-            let numbers = self.never_values(feature).filter_map(Cell::number);
+            let numbers = self.never_values(feature).filter_map(|value| feature.number_of(value));
             numbers.map(|number| [number - scaling.noise(number), number + scaling.noise(number)]).collect()
         };
         Forbidden { spans: feature.kind.scaling().map(numbers).unwrap_or_default() }
@@ -73,8 +73,12 @@ impl Constraints {
 /// Whether a feature can have the value.
 fn check(feature: &Feature, value: &str) -> Result<()> {
     let Some(_) = feature.kind.scaling() else { return category(feature, KEY, value).map(|_| ()) };
-    match Cell::Text(value).number() {
+    match feature.number_of(Cell::Text(value)) {
         Some(_) => Ok(()),
+        None if feature.kind.is_written_in_words() => {
+            let (name, example) = (&feature.name, feature.value(feature.kind.scaling().map_or(0.0, |s| s.least)));
+            Err(Error::setting(KEY, format!("`{value}` is no value of `{name}`; write one such as `{name}={example}`")))
+        }
         None => {
             let (name, kind) = (&feature.name, feature.kind.name());
             Err(Error::setting(KEY, format!("`{value}` is no number, but `{name}` is {kind}; write `{name}=3`")))

@@ -7,7 +7,7 @@
 use super::domains::{Domains, Inequality};
 use super::never::Forbidden;
 use super::{Bounds, Constraints};
-use crate::data::{Schema, Value};
+use crate::data::{Feature, Schema, Value};
 
 /// How many values of one feature are tried around the nearest one.
 const MOST_TRIALS: usize = 64;
@@ -26,41 +26,44 @@ impl Constraints {
                 values[index] = original[index].clone();
             }
             if bounds.pins(column) {
-                domains.ends[index] = [number(&values[index]); 2];
+                domains.ends[index] = [number(feature, &values[index]); 2];
             } else if values[index] == Value::Missing {
                 continue;
             } else if let Some(scaling) = feature.kind.scaling() {
                 let [least, greatest] = domains.ends[index];
-                let forbidden = self.forbidden_from(feature, number(&original[index]));
-                let inside = number(&values[index]).clamp(least, greatest);
-                values[index] = Value::Number(forbidden.aside(scaling, inside, [least, greatest]));
+                let forbidden = self.forbidden_from(feature, number(feature, &original[index]));
+                let inside = number(feature, &values[index]).clamp(least, greatest);
+                values[index] = feature.value(forbidden.aside(scaling, inside, [least, greatest]));
             }
         }
         let relations = self.inequalities(schema).into_iter().map(|relation| relation.of_present(&values));
         let relations: Vec<Inequality> = relations.collect();
-        let wanted: Vec<f64> = values.iter().map(number).collect();
+        let numbers = |values: &[Value]| -> Vec<f64> {
+            schema.features.iter().zip(values).map(|(feature, value)| number(feature, value)).collect()
+        };
+        let wanted = numbers(&values);
         if relations.iter().all(|relation| relation.holds(schema, &wanted)) {
             return values;
         }
-        let forbidden = schema.features.iter().zip(original).map(|(f, from)| self.forbidden_from(f, number(from)));
+        let forbidden = schema.features.iter().zip(original).map(|(f, from)| self.forbidden_from(f, number(f, from)));
         let forbidden: Vec<Forbidden> = forbidden.collect();
         let task = Task { schema, relations: &relations, forbidden: &forbidden, wanted: &wanted };
         let order = task.order(&schema.changed(original, &values));
         // The last resort is the original, if it kept the relations.
-        let back: Vec<f64> = original.iter().map(number).collect();
+        let back = numbers(original);
         let back = || task.allows(&order, &back, &domains).then_some(back);
         if let Some(found) = task.settle(&order, &domains, &mut 0).or_else(back) {
-            order.iter().for_each(|&index| values[index] = Value::Number(found[index]));
+            order.iter().for_each(|&index| values[index] = schema.features[index].value(found[index]));
         }
         values
     }
 }
 
 /// The number of a value, NaN if it is missing; categories take no part in relations.
-fn number(value: &Value) -> f64 {
+fn number(feature: &Feature, value: &Value) -> f64 {
     match value {
         Value::Missing => f64::NAN,
-        value => value.as_cell().number().unwrap_or_default(),
+        value => feature.number(value).unwrap_or_default(),
     }
 }
 
@@ -150,7 +153,7 @@ mod tests {
         let bounds = constraints.bounds(schema, &schema.encode_row(&row(original)).unwrap()).unwrap();
         let values = constraints.repair(schema, &row(original), row(values), &bounds);
         assert_eq!(constraints.broken(schema, &row(original), &values), Vec::<String>::new());
-        [0, 1, 2].map(|index| number(&values[index]))
+        [0, 1, 2].map(|index| values[index].as_cell().number().unwrap_or_default())
     }
 
     const WHOLE: [Option<u32>; 3] = [Some(0); 3];
@@ -329,7 +332,7 @@ mod tests {
             let schema = schema(decimals);
             let original = schema.encode_row(&row(original)).unwrap();
             let from = schema.decode_row(&original);
-            let at = |line: &[i32; 4]| (0..3).map(|i| f64::from(line[i]) * number(&from[i])).sum::<f64>();
+            let at = |line: &[i32; 4]| (0..3).map(|i| f64::from(line[i]) * from[i].as_cell().number().unwrap_or_default()).sum::<f64>();
             let lines: Vec<_> = lines.into_iter().map(|line| [line[0], line[1], line[2], at(&line).ceil() as i32]).collect();
             let constraints = read(&relations(&lines));
             let bounds = constraints.bounds(&schema, &original).unwrap();

@@ -127,6 +127,7 @@ impl Parser<'_> {
         }
         match (least, self.end(feature, scaling)?) {
             (Some(least), Some(greatest)) if least.value > greatest.value => {
+                let [least, greatest] = [least, greatest].map(|limit| feature.value(limit.value));
                 Err(format!("the range {least}..{greatest} is empty; give the smaller number first"))
             }
             (Some(least), Some(greatest)) => Ok(Test::Between(least, greatest)),
@@ -152,7 +153,7 @@ impl Parser<'_> {
     fn value(&mut self, feature: &Feature) -> Result<String, String> {
         match self.tokens.next() {
             Some(Placed { token: Token::Word(text) | Token::Quoted(text), .. }) => Ok(text),
-            other if feature.kind.scaling().is_some() => Err(unexpected(other, "a number")),
+            other if !feature.kind.is_written_in_words() => Err(unexpected(other, "a number")),
             other => Err(unexpected(other, "a category")),
         }
     }
@@ -198,9 +199,17 @@ fn ordered<'a>(feature: &'a Feature, sign: &str) -> Result<&'a Scaling, String> 
 }
 
 fn limit(feature: &Feature, scaling: &Scaling, text: &str) -> Result<Limit, String> {
-    match text.replace('−', "-").parse() {
-        Ok(number) if f64::is_finite(number) => Ok(Limit::new(number, scaling)),
-        _ => {
+    let number = match feature.kind.is_written_in_words() {
+        true => feature.number_of(Cell::Text(text)),
+        false => text.replace('−', "-").parse().ok().filter(|number| f64::is_finite(*number)),
+    };
+    match number {
+        Some(number) => Ok(Limit::new(number, scaling)),
+        None if feature.kind.is_written_in_words() => {
+            let (example, text) = (feature.value(scaling.least), shortened(text));
+            Err(format!("`{text}` is no value of `{}`; compare it with one such as `{example}`", feature.name))
+        }
+        None => {
             let Feature { name, kind, .. } = feature;
             let (kind, text) = (kind.name(), shortened(text));
             Err(format!("`{text}` is not a finite number, but `{name}` is {kind}; compare it with a number"))

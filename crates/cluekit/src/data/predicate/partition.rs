@@ -1,6 +1,6 @@
 //! The groups that one feature splits rows into: its categories, its few values, or its quarters.
 
-use super::{Connective, Limit, Node, Order, Predicate, Test, check_table, find};
+use super::{Connective, Limit, Node, Order, Predicate, Test, check_table, find, number};
 use crate::data::{Feature, Scaling, Schema, Value};
 use crate::error::{Error, Result};
 use std::collections::BTreeSet;
@@ -28,7 +28,8 @@ fn nodes(name: &str, schema: &Schema, rows: &[Vec<Value>]) -> std::result::Resul
             let is_missing = |row: &&Vec<Value>| row.get(index) == Some(&Value::Missing) && feature.has_indicator();
             let missing = rows.iter().any(|row| is_missing(&row)).then(|| vec![Test::Missing]);
             let there = rows.iter().filter(|row| !is_missing(row));
-            let numbers = column(there, index, feature, number)?;
+            let finite = |value: &Value| number(feature, value).filter(|number| number.is_finite());
+            let numbers = column(there, index, feature, finite)?;
             by_number(numbers, scaling).into_iter().chain(missing).collect()
         }
         None => {
@@ -57,13 +58,6 @@ fn column<'a, T>(
         })
     };
     rows.enumerate().map(read).collect()
-}
-
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => Some(*number).filter(|number| number.is_finite()),
-        Value::Category(_) | Value::Missing => None,
-    }
 }
 
 fn place(value: &Value, categories: &[String]) -> Option<usize> {

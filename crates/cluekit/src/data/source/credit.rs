@@ -7,7 +7,7 @@
 use super::table::assemble;
 use crate::data::content::Content;
 use crate::data::dataset::sha256_hex;
-use crate::data::infer::{Distinct, scaling_of};
+use crate::data::infer::{scaling_of, texts};
 #[cfg(feature = "excel")]
 use crate::data::raw::sheet;
 use crate::data::raw::{RawColumn, RawTable, file_name, text};
@@ -172,7 +172,7 @@ fn schema(table: &RawTable, training: &[usize]) -> Result<Schema> {
         Ok(Feature { meaning: Some((*meaning).to_owned()), ..feature })
     };
     let features = FEATURES.iter().map(meant).collect::<Result<_>>()?;
-    let classes = Distinct::of(table.need(TARGET)?).texts();
+    let classes = texts(table.need(TARGET)?);
     if classes.len() != 2 {
         let found = crate::data::encoding::listed(&classes);
         return Err(Error::file(&table.path, format!("target `{TARGET}` must have two classes, found {found}")));
@@ -187,7 +187,7 @@ fn feature(table: &RawTable, name: &str, role: Role, training: &[usize]) -> Resu
     table.numbers(column)?;
     let scaling = || scaling_of(table, column, training);
     let (kind, unit) = match role {
-        Role::Category => (Kind::Categorical { categories: Distinct::of(column).texts() }, None),
+        Role::Category => (Kind::Categorical { categories: texts(column) }, None),
         Role::Delay => (Kind::Ordinal(scaling()?), Some("months")),
         Role::Age => (Kind::Continuous(scaling()?), Some("years")),
         Role::Amount => (Kind::Continuous(scaling()?), Some("NT$")),

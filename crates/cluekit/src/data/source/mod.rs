@@ -15,7 +15,7 @@ pub mod table;
 
 #[cfg(feature = "files")]
 use super::PartNames;
-use super::{Chosen, Dataset, Image, Reading, RejectedRow, RowNames, Samples, Schema, Source, Targets};
+use super::{Chosen, Dataset, Image, Meaning, Reading, RejectedRow, RowNames, Samples, Schema, Source, Targets};
 use crate::data::DataDir;
 #[cfg(feature = "files")]
 use crate::data::content::Content;
@@ -49,6 +49,12 @@ pub struct Request {
     /// Which column names the rows of a table, and which file holds its test rows.
     #[serde(default, skip_serializing_if = "RowRequest::is_default")]
     pub rows: RowRequest,
+    /// Whether the rows of a table are split with the same share of each class for testing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stratified: bool,
+    /// What is said of the columns of a table.
+    #[serde(default, skip_serializing_if = "Meaning::is_empty")]
+    pub meaning: Meaning,
 }
 
 /// What a table's rows are called, and where its test rows come from.
@@ -80,6 +86,8 @@ impl Request {
             seed: Seed(0),
             reading: Reading::default(),
             rows: RowRequest::default(),
+            stratified: false,
+            meaning: Meaning::default(),
         }
     }
 }
@@ -203,11 +211,6 @@ pub fn load(request: &Request, schema: Option<&Schema>, directory: &DataDir) -> 
         return Err(Error::setting("split", problem).remedy(Remedy::leave_out(["split"])));
     }
     let built_in = |dataset: Dataset| match schema {
-        _ if !request.rows.is_default() => {
-            let problem =
-                format!("`{}` is no table: it has no column of identifiers and no file beside it", request.name);
-            Err(Error::data(problem).remedy(Remedy::leave_out(["id", "test"])))
-        }
         _ if request.target.is_some() && provider.is_none() => Err(Error::setting(
             "target",
             format!("`{}` has a target of its own, `{}`", request.name, dataset.schema.target.name),
@@ -268,6 +271,13 @@ pub fn load_some(
     }
 }
 
+/// Whether `name` is that of a file that holds a table.
+#[cfg(feature = "files")]
+pub fn is_table(name: &str) -> bool {
+    let path = Path::new(name);
+    path.is_file() && Content::of_file(path).is_ok_and(Content::is_table)
+}
+
 /// Reads a file or folder of the user; what it is, its contents say.
 #[cfg(feature = "files")]
 fn read(request: &Request, schema: Option<&Schema>) -> Result<Dataset> {
@@ -301,6 +311,10 @@ fn nowhere(request: &Request, path: &Path) -> Error {
 
 /// A dataset whose columns are known, with the units, meanings and constraints of a schema that was given.
 fn with_schema(request: &Request, dataset: Dataset, schema: Option<&Schema>) -> Result<Dataset> {
+    if !request.rows.is_default() {
+        let problem = format!("`{}` is no table: it has no column of identifiers and no file beside it", request.name);
+        return Err(Error::data(problem).remedy(Remedy::leave_out(["id", "test"])));
+    }
     let Some(given) = schema else { return Ok(dataset) };
     check_fit(&request.name, given, &dataset.schema)?;
     given.validate().map(|()| Dataset { schema: given.clone(), ..dataset })

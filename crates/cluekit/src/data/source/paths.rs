@@ -30,6 +30,7 @@ impl Request {
         let mut request = self.clone();
         request.name = moved(&self.name);
         request.rows.test = self.rows.test.as_ref().map(moved);
+        request.reading.labels = self.reading.labels.as_ref().map(moved);
         request
     }
 }

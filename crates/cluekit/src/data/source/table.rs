@@ -4,13 +4,16 @@ mod identifiers;
 mod problems;
 
 use super::{FileRows, Request};
+use crate::data::encoding::{Cell, holds};
 use crate::data::gaps;
-use crate::data::infer::Inferred;
-use crate::data::raw::{RawColumn, RawTable, ReadTable, file_name};
+use crate::data::infer::{Inferred, classes};
+use crate::data::raw::{Cells, RawColumn, RawTable, ReadTable, file_name};
 use crate::data::split::Split;
-use crate::data::{Dataset, PartNames, Reading, RejectedRow, Samples, Schema, Source, Targets, Task};
+use crate::data::{Dataset, Feature, Kind, PartNames, Reading, RejectedRow, Samples, Schema, Source, Targets, Task};
 use crate::error::{Error, Remedy, Result};
 use problems::Problems;
+use serde::Serialize;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,14 +27,10 @@ pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<D
     };
     let target = target_name(&table, request, schema)?.to_owned();
     let asked = identifiers::asked(&mut table, request.rows.id.as_deref(), &target, schema)?;
-    let new_split = |rows| match &request.rows.test {
-        Some(_) => Ok(Split { train: (0..rows).collect(), test: vec![] }),
-        None => Split::new(rows, request.test_share, request.seed),
-    };
-    let (split, left_out) = gaps::split(&table, &target, schema, new_split)?;
-    let Inferred { schema, notes } = match schema {
+    let (split, left_out) = split(&table, &target, request, schema)?;
+    let Inferred { schema, notes, .. } = match schema {
         Some(schema) => completed(&table, schema, &split.train)?,
-        None => gaps::inferred(&table, &target, &split.train)?,
+        None => gaps::inferred(&table, &target, &split.train, &request.meaning)?,
     };
     let notes = read.into_iter().chain(left_out).chain(notes).collect();
     let id = asked.or_else(|| identifiers::recognised(&table, &schema));
@@ -56,7 +55,7 @@ fn with_test(dataset: Dataset, path: &Path, id: Option<&RawColumn>, reading: &Re
     let ReadTable { table, source, notes: read } = RawTable::read(path, reading, &columns(schema))?;
     let table = gaps::without_sentinels(table, schema);
     given(&table, schema)?;
-    let all = |rows| Ok(Split { train: vec![], test: (0..rows).collect() });
+    let all = |rows: &[usize]| Ok(Split { train: vec![], test: (0..rows.len()).collect() });
     let (Split { test: known, .. }, left_out) = gaps::split(&table, &schema.target.name, Some(schema), all)?;
     let test = Samples { x: encode_inputs(&table, schema)?, width: schema.width(), y: encode_targets(&table, schema)? };
     let id = id.and_then(|id| table.column(&id.name));
@@ -64,6 +63,102 @@ fn with_test(dataset: Dataset, path: &Path, id: Option<&RawColumn>, reading: &Re
     let sources = dataset.sources.into_iter().chain([source]).collect();
     let notes = dataset.notes.into_iter().chain(read).chain(left_out).collect();
     Ok(Dataset { test: test.select(&known), names, sources, notes, ..dataset })
+}
+
+/// What the columns of a table mean, as far as it can be told without training.
+#[derive(Clone, Debug, Serialize)]
+pub struct Described {
+    /// The schema that a training would begin with.
+    pub schema: Schema,
+    /// Why each feature is of its kind, in the order of the features.
+    pub reasons: Vec<String>,
+    /// What the user should know: columns that are left out, copies, leaks.
+    pub notes: Vec<String>,
+}
+
+impl Described {
+    /// The text of a `schema.toml` with the reason for its kind above each feature.
+    pub fn to_toml(&self) -> Result<String> {
+        let text = self.schema.to_toml()?;
+        let mut reasons = self.reasons.iter();
+        let line = |line: &str| match line {
+            "[[features]]" => {
+                let reason = reasons.next().map(|reason| reason.replace(|c: char| c.is_control(), " "));
+                reason.map_or(format!("{line}\n"), |reason| format!("# {reason}\n{line}\n"))
+            }
+            line => format!("{line}\n"),
+        };
+        Ok(text.lines().map(line).collect())
+    }
+}
+
+/// What the columns of the table that `request` names mean, inferred as [`load`] does it; without a target that of the
+/// last column is predicted.
+pub fn describe(request: &Request) -> Result<Described> {
+    let ReadTable { mut table, notes: read, .. } = RawTable::read(Path::new(&request.name), &request.reading, &[])?;
+    let last = table.columns.last().map(|column| column.name.clone());
+    let guessed = request.target.is_none().then(|| last.clone().unwrap_or_default());
+    let request = Request { target: request.target.clone().or(last), ..request.clone() };
+    let target = target_name(&table, &request, None)?.to_owned();
+    identifiers::asked(&mut table, request.rows.id.as_deref(), &target, None)?;
+    let (split, left_out) = split(&table, &target, &request, None)?;
+    let Inferred { schema, notes, reasons } = gaps::inferred(&table, &target, &split.train, &request.meaning)?;
+    let mut notes: Vec<String> = read.into_iter().chain(left_out).chain(notes).collect();
+    schema.validate().map_err(|error| Error::file(&table.path, error.to_string()))?;
+    if let Some(last) = guessed {
+        notes.insert(0, format!("the last column, `{last}`, is taken as the target; name another with --target"));
+    }
+    Ok(Described { schema, reasons, notes })
+}
+
+/// Which rows of `table` are for training: with the same share of each class for testing, if that is asked for, or all that
+/// have a target where the test rows come from another file; and a note on rows without a target.
+fn split(
+    table: &RawTable,
+    target: &str,
+    request: &Request,
+    schema: Option<&Schema>,
+) -> Result<(Split, Option<String>)> {
+    let Request { test_share, seed, .. } = *request;
+    let column = table.need(target)?;
+    gaps::split(table, target, schema, |known| {
+        if request.rows.test.is_some() {
+            return Ok(Split { train: (0..known.len()).collect(), test: vec![] });
+        }
+        let classes = match schema {
+            _ if !request.stratified => None,
+            Some(schema) => Some(schema.target.task.classes().to_vec()).filter(|classes| !classes.is_empty()),
+            None => classes(table, &gaps::filled_in(column, known), &request.meaning)?,
+        };
+        match classes {
+            Some(classes) => {
+                let labels = strata(column, &Task::Classification { classes });
+                Split::stratified(&known.iter().map(|&row| labels[row]).collect::<Vec<_>>(), test_share, seed)
+            }
+            None => Split::new(known.len(), test_share, seed),
+        }
+    })
+}
+
+/// The label of each row; what is no class is one of its own, which encoding will name.
+fn strata(column: &RawColumn, task: &Task) -> Vec<u32> {
+    let label = |cell: Cell<'_>| task.label(cell).unwrap_or(u32::MAX);
+    per_row(column, label)
+}
+
+/// What `read` makes of each cell, which it sees once for each word or number that occurs.
+fn per_row<T: Clone>(column: &RawColumn, read: impl Fn(Cell<'_>) -> T) -> Vec<T> {
+    match &column.cells {
+        Cells::Text { words, codes } => {
+            let known: Vec<T> = words.iter().map(|word| read(Cell::Text(word))).collect();
+            codes.iter().map(|&code| known[code as usize].clone()).collect()
+        }
+        Cells::Numbers { values, .. } => {
+            let mut known: HashMap<u64, T> = HashMap::new();
+            let mut of = |value: f64| known.entry(value.to_bits()).or_insert_with(|| read(Cell::Number(value))).clone();
+            values.iter().map(|&value| of(value)).collect()
+        }
+    }
 }
 
 /// The rows of another file encoded under `schema`, row after row of [`Schema::width`] numbers; no target is needed.
@@ -75,9 +170,9 @@ pub fn read_rows(path: &Path, schema: &Schema, reading: &Reading) -> Result<Vec<
 
 /// A schema that was given, checked against `table` and with what it leaves open about missing cells.
 fn completed(table: &RawTable, schema: &Schema, training: &[usize]) -> Result<Inferred> {
-    let Inferred { schema, notes } = given(table, schema)?;
+    let Inferred { schema, notes, reasons } = given(table, schema)?;
     let schema = gaps::completed(table, schema, training)?;
-    Ok(Inferred { notes: gaps::note(table, &schema).into_iter().chain(notes).collect(), schema })
+    Ok(Inferred { notes: gaps::note(table, &schema).into_iter().chain(notes).collect(), schema, reasons })
 }
 
 /// The rows of another file that can be encoded under `schema`, those that cannot with the reason of each, and the targets
@@ -139,13 +234,15 @@ fn given(table: &RawTable, schema: &Schema) -> Result<Inferred> {
             "is a table, but the schema describes an image; give a schema with features",
         ));
     }
-    for feature in &schema.features {
-        table.need(&feature.name)?;
+    let there = table.by_name();
+    let known: BTreeSet<&str> =
+        schema.features.iter().flat_map(Feature::sources).chain([&schema.target.name]).map(String::as_str).collect();
+    for name in schema.features.iter().flat_map(Feature::sources) {
+        there.get(name.as_str()).map_or_else(|| table.need(name).map(|_| ()), |_| Ok(()))?;
     }
-    let known = |name: &str| name == schema.target.name || schema.features.iter().any(|f| f.name == name);
-    let unused = table.columns.iter().filter(|column| !known(&column.name));
+    let unused = table.columns.iter().filter(|column| !known.contains(column.name.as_str()));
     let notes = unused.map(|column| format!("column `{}` is left out: it is not in the schema", column.name)).collect();
-    Ok(Inferred { schema: schema.clone(), notes })
+    Ok(Inferred { schema: schema.clone(), notes, reasons: vec![] })
 }
 
 /// Encodes `table` under `schema` and parts its rows.
@@ -171,8 +268,7 @@ pub(in crate::data) fn assembled(
 
 /// The names of all columns that `schema` knows.
 fn columns(schema: &Schema) -> Vec<&str> {
-    let features = schema.features.iter().map(|feature| feature.name.as_str());
-    features.chain([schema.target.name.as_str()]).collect()
+    schema.features.iter().flat_map(Feature::sources).chain([&schema.target.name]).map(String::as_str).collect()
 }
 
 /// The inputs of all rows; an error where some cannot be encoded.
@@ -187,25 +283,87 @@ fn encoded(table: &RawTable, schema: &Schema) -> Result<(Vec<f32>, Problems)> {
     let width = schema.width();
     let mut x = vec![0.0; table.rows() * width];
     let mut problems = Problems::default();
+    let there = table.by_name();
+    let column = |name: &str| there.get(name).map_or_else(|| table.need(name), |column| Ok(*column));
     for (feature, place) in schema.features.iter().zip(schema.columns()) {
-        let column = table.need(&feature.name)?;
-        for (row, encoded) in x.chunks_exact_mut(width).enumerate() {
-            if let Err(problem) = feature.encode(column.cell(row), &mut encoded[place.range()]) {
-                problems.add(row, &feature.name, problem);
+        let rows = x.chunks_exact_mut(width).map(|row| &mut row[place.range()]);
+        match &feature.kind {
+            Kind::OneHot { columns } => {
+                let columns = columns.iter().map(|name| column(name)).collect::<Result<Vec<_>>>()?;
+                encode_one_hot(feature, &columns, rows, &mut problems);
             }
+            _ => encode_column(feature, column(&feature.name)?, rows, &mut problems),
         }
     }
     Ok((x, problems))
 }
 
+/// Writes the cells of one column into the rows; a word is encoded once.
+fn encode_column<'a>(
+    feature: &Feature,
+    column: &RawColumn,
+    rows: impl Iterator<Item = &'a mut [f32]>,
+    problems: &mut Problems,
+) {
+    let encoded = |cell: Cell<'_>| {
+        let mut out = vec![0.0; feature.width()];
+        feature.encode(cell, &mut out).map(|()| out)
+    };
+    let words: Vec<std::result::Result<Vec<f32>, String>> = match &column.cells {
+        Cells::Text { words, .. } => words.iter().map(|word| encoded(Cell::Text(word))).collect(),
+        Cells::Numbers { .. } => vec![],
+    };
+    for (row, out) in rows.enumerate() {
+        let done = match &column.cells {
+            Cells::Text { codes, .. } => match &words[codes[row] as usize] {
+                Ok(encoded) => {
+                    out.copy_from_slice(encoded);
+                    Ok(())
+                }
+                Err(problem) => Err(problem.clone()),
+            },
+            Cells::Numbers { .. } => feature.encode(column.cell(row), out),
+        };
+        done.unwrap_or_else(|problem| problems.add(row, &column.name, problem));
+    }
+}
+
+/// Writes which of the columns holds into the rows; exactly one must.
+fn encode_one_hot<'a>(
+    feature: &Feature,
+    columns: &[&RawColumn],
+    rows: impl Iterator<Item = &'a mut [f32]>,
+    problems: &mut Problems,
+) {
+    for (row, out) in rows.enumerate() {
+        let mut held = 0;
+        for (column, out) in columns.iter().zip(out) {
+            let Some(holds) = holds(column.cell(row)) else {
+                let problem = format!("`{}` is neither 0 nor 1; mend the cell", column.cell(row));
+                problems.add(row, &column.name, problem);
+                continue;
+            };
+            *out = f32::from(u8::from(holds));
+            held += usize::from(holds);
+        }
+        if held != 1 {
+            let problem = format!(
+                "{held} of the columns of `{}` hold, but each row has one category; mend the row",
+                feature.name
+            );
+            problems.add(row, &columns[0].name, problem);
+        }
+    }
+}
+
 /// The targets of all rows; of a row without one, which no split has, anything.
 fn encode_targets(table: &RawTable, schema: &Schema) -> Result<Targets> {
     let column = table.need(&schema.target.name)?;
-    let rows = 0..table.rows();
-    match &schema.target.task {
+    let mut problems = Problems::default();
+    let targets = match &schema.target.task {
         task @ Task::Classification { .. } => {
-            let mut problems = Problems::default();
-            let label = |row| match task.label(column.cell(row)) {
+            let labels = per_row(column, |cell| task.label(cell));
+            let label = |(row, label): (usize, std::result::Result<u32, String>)| match label {
                 Ok(label) => label,
                 Err(_) if !gaps::has_target(column, row) => 0,
                 Err(problem) => {
@@ -213,20 +371,18 @@ fn encode_targets(table: &RawTable, schema: &Schema) -> Result<Targets> {
                     0
                 }
             };
-            let labels = rows.map(label).collect();
-            problems.none(table).map(|()| Targets::Classes(labels))
+            Targets::Classes(labels.into_iter().enumerate().map(label).collect())
         }
         Task::Regression(scaling) => {
             let values: Vec<f32> = table.numbers(column)?.iter().map(|&value| scaling.encode(value)).collect();
             let known = |row: &usize| gaps::has_target(column, *row);
-            match (0..table.rows()).filter(known).find(|&row| !values[row].is_finite()) {
-                Some(row) => {
-                    Err(table.cell_error(row, &column.name, "is too far from the training rows; mend the cell"))
-                }
-                None => Ok(Targets::Values(values)),
+            for row in (0..values.len()).filter(known).filter(|&row| !values[row].is_finite()) {
+                problems.add(row, &column.name, "is too far from the training rows; mend the cell".into());
             }
+            Targets::Values(values)
         }
-    }
+    };
+    problems.none(table).map(|()| targets)
 }
 
 #[cfg(test)]
@@ -234,7 +390,7 @@ mod tests {
     use super::*;
     use crate::data::dataset::sha256_hex;
     use crate::data::source::RowRequest;
-    use crate::data::{Kind, Value};
+    use crate::data::{Meaning, Value};
     use crate::seed::Seed;
     use std::path::PathBuf;
     use tempfile::TempDir;
@@ -419,5 +575,100 @@ mod tests {
         schema.features[0].kind = Kind::Categorical { categories };
         let dataset = load(&file(&bank()).path, &request(None), Some(&schema)).unwrap();
         assert_eq!(dataset.train.width, 24);
+    }
+
+    /// 60 rows with an identifier, an order, a date, a category in columns of its own, and a rare class.
+    fn members() -> String {
+        let row = |i: usize| {
+            let (level, day) = (["low", "medium", "high"][i * 7 % 3], 1 + i % 28);
+            let (a, class) = (u8::from(i.is_multiple_of(2)), if i % 10 == 3 { "rare" } else { "usual" });
+            format!("{i},{level},{day:02}/03/2021,{a},{},{class}\n", 1 - a)
+        };
+        "id,level,joined,club_a,club_b,class\n".to_owned() + &(0..60).map(row).collect::<String>()
+    }
+
+    #[test]
+    fn orders_dates_and_joined_columns_are_read_back_from_another_file_as_they_were() {
+        let Dataset { schema, .. } = load(&file(&members()).path, &request(Some("class")), None).unwrap();
+        let kinds: Vec<&str> = schema.features.iter().map(|feature| feature.kind.name()).collect();
+        assert_eq!(kinds, ["ordinal", "date", "one-hot"]);
+        let x = read_rows(&file("club_b,club_a,joined,level\n0,1,28/03/2021,high\n").path, &schema).unwrap();
+        let row = ["high", "28/03/2021", "club_a"].map(|text| Value::Category(text.into()));
+        assert_eq!(schema.decode_row(&x), row);
+        assert_eq!(schema.encode_row(&row).unwrap(), x);
+        let problem = |row: &str| {
+            let text = format!("club_b,club_a,joined,level\n{row}\n");
+            read_rows(&file(&text).path, &schema).unwrap_err().to_string()
+        };
+        assert!(problem("1,1,28/03/2021,high").contains("2 of the columns of `club` hold"));
+        assert!(problem("2,1,28/03/2021,high").contains("column `club_b`: `2` is neither 0 nor 1"));
+        assert!(problem("0,1,2021-03-28,high").contains("not a date written as dd/mm/yyyy"));
+        assert!(problem("0,1,28/03/2021,huge").contains("`huge` is not one of the words low, medium, high"));
+        let missing = read_rows(&file("club_a,joined,level\n1,28/03/2021,high\n").path, &schema).unwrap_err();
+        assert!(missing.to_string().contains("has no column `club_b`"), "{missing}");
+    }
+
+    #[test]
+    fn a_stratified_request_tests_on_the_share_of_each_class_and_others_as_before() {
+        let stratified = Request { stratified: true, ..request(Some("class")) };
+        let table = file(&members());
+        let dataset = load(&table.path, &stratified, None).unwrap();
+        let Targets::Classes(labels) = &dataset.test.y else { panic!("classes") };
+        // A quarter of 6 and of 54: 1.5 and 13.5, 15 in all.
+        let rare = labels.iter().filter(|&&label| label == 0).count();
+        assert!(labels.len() == 15 && (1..=2).contains(&rare), "{rare} of {}", labels.len());
+        let again = load(&table.path, &stratified, Some(&dataset.schema)).unwrap();
+        assert_eq!((again.train, again.test), (dataset.train, dataset.test));
+        let before = load(&table.path, &request(Some("class")), None).unwrap();
+        let rows = Split::new(60, 0.25, Seed(3)).unwrap();
+        let rare = |rows: &[usize]| rows.iter().filter(|&&row| row % 10 == 3).count();
+        let Targets::Classes(labels) = &before.test.y else { panic!("classes") };
+        assert_eq!(labels.iter().filter(|&&label| label == 0).count(), rare(&rows.test));
+    }
+
+    #[test]
+    fn requests_from_before_are_read_and_written_as_they_were() {
+        let text = "name = \"bank.csv\"\ntarget = \"default\"\ntest_share = 0.25\nseed = 3\n";
+        let read: Request = toml::from_str(text).unwrap();
+        assert_eq!(read, request(Some("default")));
+        assert_eq!(toml::to_string(&read).unwrap(), text);
+        let meaning = Meaning { drop: vec!["a".into()], ..Meaning::default() };
+        let said = Request { stratified: true, meaning, ..read };
+        assert_eq!(toml::from_str::<Request>(&toml::to_string(&said).unwrap()).unwrap(), said);
+    }
+
+    #[test]
+    fn a_class_with_a_full_stop_is_the_class() {
+        let Dataset { schema, .. } = load(&file(&members()).path, &request(Some("class")), None).unwrap();
+        let again =
+            load(&file(&members().replace(",usual\n", ",usual.\n")).path, &request(None), Some(&schema)).unwrap();
+        assert_eq!(again.schema, schema);
+        let more = problem(&members().replace("rare", "new"), None, Some(&schema));
+        assert!(
+            more.contains("`new` is not one of the classes") && more.contains("(6 such cells, in lines 5, 15, 25, …)")
+        );
+    }
+
+    #[test]
+    fn a_table_is_described_as_it_would_be_loaded() {
+        let table = file(&members());
+        let request = Request { name: table.path.to_string_lossy().into_owned(), ..request(None) };
+        let described = describe(&request).unwrap();
+        let loaded = load(&table.path, &Request { target: Some("class".into()), ..request }, None).unwrap();
+        assert_eq!(described.schema, loaded.schema);
+        assert!(described.notes[0].starts_with("the last column, `class`, is taken as the target"));
+        let text = described.to_toml().unwrap();
+        assert_eq!(Schema::from_toml(&text, Path::new("schema.toml")).unwrap(), loaded.schema);
+        assert_eq!(text.matches("\n# ").count(), 3);
+    }
+
+    #[test]
+    fn a_table_of_thousands_of_columns_is_read() {
+        let names: Vec<String> = (0..5000).map(|i| format!("a column with a long name, number {i}")).collect();
+        let row = |i: usize| (0..5000).map(|c| (i * (c + 3) % 17).to_string()).collect::<Vec<_>>().join(",");
+        let header: String = names.iter().map(|name| format!("\"{name}\",")).collect();
+        let text = header + "y\n" + &(0..20).map(|i| format!("{},{}\n", row(i), i % 2)).collect::<String>();
+        let dataset = load(&file(&text).path, &request(Some("y")), None).unwrap();
+        assert!(dataset.train.width > 2000, "{}", dataset.train.width);
     }
 }

@@ -6,7 +6,7 @@
 //! score goes on, until nothing better comes.
 
 use super::tried::{Candidate, Goal, Trial, Tried};
-use crate::data::{Kind, Schema};
+use crate::data::Schema;
 use crate::error::Result;
 use std::collections::{HashMap, HashSet};
 
@@ -176,10 +176,7 @@ impl Beam {
         for &feature in changed {
             let range = lattice.column(feature).range();
             let (from, to) = (&origin.x[range.clone()], &row.x[range]);
-            let number = match &schema.features[feature].kind {
-                Kind::Continuous(scaling) | Kind::Ordinal(scaling) => Some(scaling),
-                Kind::Binary { .. } | Kind::Categorical { .. } => None,
-            };
+            let number = schema.features[feature].kind.scaling();
             if let Some(scaling) = number {
                 let shares: &[f32] = if self.grows { &FINE_SHARES } else { &SHARES };
                 let part = |share: &f32| lattice.on_step(feature, scaling, from[0] + share * (to[0] - from[0]));

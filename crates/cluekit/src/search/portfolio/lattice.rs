@@ -1,6 +1,6 @@
 //! The values that the features of a table take in the training rows: where counterfactuals in the input's own space live.
 
-use crate::data::{Bounds, Column, Feature, Kind, Samples, Scaling, Schema};
+use crate::data::{Bounds, Column, ColumnKind, Feature, Kind, Samples, Scaling, Schema};
 
 /// How far a number may lie outside of its bounds for the rounding of f32.
 const NOISE: f32 = 1e-6;
@@ -30,13 +30,17 @@ impl Lattice {
         let few = |all: &[f32], column: &Column| {
             ranks(all, most.max(2)).into_iter().flat_map(|value| there(value, *column)).collect()
         };
-        let of_feature = |(feature, column): (&Feature, &Column)| match &feature.kind {
-            Kind::Continuous(scaling) | Kind::Ordinal(scaling) => {
+        let step = |feature: &Feature, all: &[f32]| match &feature.kind {
+            Kind::Continuous(scaling) | Kind::Ordinal(scaling) => step_of(scaling, all),
+            _ => None,
+        };
+        let of_feature = |(feature, column): (&Feature, &Column)| match column.kind {
+            ColumnKind::Gaussian | ColumnKind::Bernoulli => {
                 let all = numbers(column);
-                (few(&all, column), step_of(scaling, &all))
+                (few(&all, column), step(feature, &all))
             }
-            Kind::Binary { .. } => (few(&numbers(column), column), None),
-            Kind::Categorical { categories } => {
+            ColumnKind::Categorical => {
+                let categories = feature.kind.categories();
                 let held = |place: &usize| (0..rows.len()).any(|row| rows.row(row)[column.start + place] > 0.5);
                 let one_hot = |place: usize| (0..categories.len()).map(move |at| f32::from(u8::from(at == place)));
                 ((0..categories.len()).filter(held).flat_map(one_hot).collect(), None)

@@ -37,7 +37,7 @@ impl Pairs {
     pub fn of(schema: &Schema, rows: &Samples) -> Self {
         let columns = schema.columns();
         let with_categories = |(feature, kind): (usize, &Kind)| {
-            let (start, one_hot) = (columns[feature].start, matches!(kind, Kind::Categorical { .. }));
+            let (start, one_hot) = (columns[feature].start, kind.is_one_hot());
             let count = kind.categories().len();
             (count > 0).then_some(Categories { feature, start, count, one_hot })
         };
