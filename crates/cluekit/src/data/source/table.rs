@@ -62,7 +62,7 @@ pub fn describe(request: &Request) -> Result<Described> {
     let Inferred { schema, mut notes, reasons } = infer(&table, target, &split.train, &request.meaning)?;
     schema.validate().map_err(|error| Error::file(&table.path, error.to_string()))?;
     if let Some(last) = guessed {
-        notes.insert(0, format!("the last column, `{last}`, is taken as the target; name another with --target"));
+        notes.insert(0, format!("the last column, `{last}`, is taken as the target; name another as `target`"));
     }
     Ok(Described { schema, reasons, notes })
 }
