@@ -52,7 +52,8 @@ fn a_schema_says_what_was_inferred_and_why_and_trains_as_without_it() {
     let record = std::fs::read_to_string(runs[0].join("run.toml")).unwrap();
     assert!(record.contains("stratified = true") && record.contains("drop = [\"points\"]"), "{record}");
 
-    let explained = clue().arg("explain").arg(&runs[0]).args(["--top", "2", "--json"]).output().unwrap();
+    let explained =
+        clue().arg("explain").arg(&runs[0]).args(["--method", "clue", "--top", "2", "--json"]).output().unwrap();
     let explained: serde_json::Value = serde_json::from_slice(&explained.stdout).unwrap();
     let row = &explained["explanations"][0]["input"]["row"];
     assert!("ABCDE".contains(row["english"].as_str().unwrap()), "{row}");

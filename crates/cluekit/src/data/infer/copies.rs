@@ -70,8 +70,7 @@ pub(super) fn find(table: &RawTable, target: &RawColumn, kept: &[usize]) -> Copi
         }
         if rows >= MANY_ROWS && determines(column, coded.as_ref(), of_target.as_ref(), target) {
             copies.notes.push(format!(
-                "column `{}` alone tells the target `{}`: if it is not known when a prediction is made, leave it out with \
-                 --drop",
+                "column `{}` alone tells the target `{}`: if it is not known when a prediction is made, drop it",
                 column.name, target.name
             ));
         }
@@ -165,7 +164,7 @@ fn lines(table: &RawTable, kept: &[usize]) -> Vec<String> {
         if let Some((earlier, _)) = columns[..at].iter().find(|(_, earlier)| same_line(earlier, values)) {
             let [earlier, name] = [*earlier, *index].map(|index| &table.columns[index].name);
             notes.push(format!(
-                "columns `{earlier}` and `{name}` say nearly the same (correlation above {SAME}); --drop one of them, or \
+                "columns `{earlier}` and `{name}` say nearly the same (correlation above {SAME}); drop one of them, or \
                  clues may change one without the other"
             ));
         }

@@ -116,7 +116,7 @@ fn features(
                     Kind::Continuous(_) | Kind::Ordinal(_) | Kind::Binary { .. } | Kind::Categorical { .. }
                 ) || reason.contains("rounded")
                 {
-                    notes.push(format!("column `{}` is {}: {reason}", column.name, kind.name()));
+                    notes.push(format!("column `{}` ({}): {reason}", column.name, kind.name()));
                 }
                 readings.insert(index, (kind, reason));
             }

@@ -106,7 +106,7 @@ pub fn describe(request: &Request) -> Result<Described> {
     let mut notes: Vec<String> = read.into_iter().chain(left_out).chain(notes).collect();
     schema.validate().map_err(|error| Error::file(&table.path, error.to_string()))?;
     if let Some(last) = guessed {
-        notes.insert(0, format!("the last column, `{last}`, is taken as the target; name another with --target"));
+        notes.insert(0, format!("the last column, `{last}`, is taken as the target; name another as `target`"));
     }
     Ok(Described { schema, reasons, notes })
 }
@@ -592,19 +592,22 @@ mod tests {
         let Dataset { schema, .. } = load(&file(&members()).path, &request(Some("class")), None).unwrap();
         let kinds: Vec<&str> = schema.features.iter().map(|feature| feature.kind.name()).collect();
         assert_eq!(kinds, ["ordinal", "date", "one-hot"]);
-        let x = read_rows(&file("club_b,club_a,joined,level\n0,1,28/03/2021,high\n").path, &schema).unwrap();
+        let x =
+            read_rows(&file("club_b,club_a,joined,level\n0,1,28/03/2021,high\n").path, &schema, &Reading::default())
+                .unwrap();
         let row = ["high", "28/03/2021", "club_a"].map(|text| Value::Category(text.into()));
         assert_eq!(schema.decode_row(&x), row);
         assert_eq!(schema.encode_row(&row).unwrap(), x);
         let problem = |row: &str| {
             let text = format!("club_b,club_a,joined,level\n{row}\n");
-            read_rows(&file(&text).path, &schema).unwrap_err().to_string()
+            read_rows(&file(&text).path, &schema, &Reading::default()).unwrap_err().to_string()
         };
         assert!(problem("1,1,28/03/2021,high").contains("2 of the columns of `club` hold"));
         assert!(problem("2,1,28/03/2021,high").contains("column `club_b`: `2` is neither 0 nor 1"));
         assert!(problem("0,1,2021-03-28,high").contains("not a date written as dd/mm/yyyy"));
         assert!(problem("0,1,28/03/2021,huge").contains("`huge` is not one of the words low, medium, high"));
-        let missing = read_rows(&file("club_a,joined,level\n1,28/03/2021,high\n").path, &schema).unwrap_err();
+        let missing = read_rows(&file("club_a,joined,level\n1,28/03/2021,high\n").path, &schema, &Reading::default())
+            .unwrap_err();
         assert!(missing.to_string().contains("has no column `club_b`"), "{missing}");
     }
 
