@@ -11,7 +11,7 @@ mod parquet;
 pub(crate) mod sheet;
 pub(crate) mod text;
 
-pub(super) use build::decimals_of;
+pub(super) use build::{Words, decimals_of};
 
 use super::Source;
 use super::dataset::sha256_hex;

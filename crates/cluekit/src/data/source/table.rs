@@ -12,7 +12,7 @@ use std::path::Path;
 /// Reads the table at `path`; what its columns mean is inferred unless `schema` says it.
 pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<Dataset> {
     let ReadTable { table, source } = RawTable::read(path)?;
-    let table = match schema {
+    let mut table = match schema {
         Some(schema) => gaps::without_sentinels(table, schema),
         None => table,
     };
@@ -21,7 +21,7 @@ pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<D
     let (split, left_out) = gaps::split(&table, target, schema, new_split)?;
     let Inferred { schema, notes } = match schema {
         Some(schema) => completed(&table, schema, &split.train)?,
-        None => gaps::inferred(&table, target, &split.train)?,
+        None => gaps::inferred(&mut table, target, &split.train)?,
     };
     let notes = left_out.into_iter().chain(notes).collect();
     Ok(Dataset { notes, ..assemble(&file_name(path), &table, schema, &split, source)? })
