@@ -7,11 +7,10 @@
 use super::encoding::Cell;
 use super::infer::{Inferred, infer, scaling_of};
 use super::missing::MISSING;
-use super::raw::{Cells, RawColumn, RawTable, decimals_of};
+use super::raw::{Cells, RawColumn, RawTable, Words, decimals_of};
 use super::split::Split;
 use super::{Feature, Kind, Meaning, Missing, Schema};
 use crate::error::{Error, Result};
-use std::borrow::Cow;
 
 /// Places of missing cells that an error names before it only counts them.
 const MOST_PLACES: usize = 3;
@@ -19,17 +18,18 @@ const MOST_PLACES: usize = 3;
 const MOST_COLUMNS: usize = 40;
 
 /// Infers the schema of `table` as [`infer`] does, with a declared state for each feature that has missing cells.
-pub(crate) fn inferred(table: &RawTable, target: &str, training: &[usize], meaning: &Meaning) -> Result<Inferred> {
-    let (filled, empty) = filled(table, target, training)?;
-    let Inferred { mut schema, notes, reasons } = infer(&filled, target, training, meaning)?;
+pub(crate) fn inferred(table: &mut RawTable, target: &str, training: &[usize], meaning: &Meaning) -> Result<Inferred> {
+    let gaps = fill(table, target, training);
+    let inferred = infer(table, target, training, meaning);
+    gaps.into_iter().for_each(|(index, cells)| table.columns[index].cells = cells);
+    let Inferred { mut schema, notes, reasons } = inferred?;
     let there = table.by_name();
     for feature in &mut schema.features {
         if let Some(column) = there.get(feature.name.as_str()).filter(|column| column.has_gaps()) {
             declare(feature, Missing { sentinels: vec![], median: median(column, training) });
         }
     }
-    let empty = empty.into_iter().map(|name| format!("column `{name}` is left out: all its cells are missing"));
-    let notes = note(table, &schema).into_iter().chain(empty).chain(notes).collect();
+    let notes = note(table, &schema).into_iter().chain(notes).collect();
     Ok(Inferred { schema, notes, reasons })
 }
 
@@ -156,23 +156,18 @@ fn declare(feature: &mut Feature, missing: Missing) {
     }
 }
 
-/// The table with every gap filled in, and the names of the columns without any cell, which it leaves out.
-fn filled<'a>(table: &'a RawTable, target: &str, training: &[usize]) -> Result<(Cow<'a, RawTable>, Vec<String>)> {
-    if !table.columns.iter().any(RawColumn::has_gaps) {
-        return Ok((Cow::Borrowed(table), vec![]));
-    }
-    let (mut columns, mut empty) = (Vec::with_capacity(table.columns.len()), Vec::new());
-    for column in &table.columns {
-        match column.only_value() {
-            _ if !column.has_gaps() => columns.push(column.clone()),
-            OnlyValue::None => empty.push(column.name.clone()),
-            // One value or none: that it is there is all that the column says.
-            OnlyValue::One(value) if column.name != target => columns.push(column.named(&value)),
-            _ => columns.push(column.filled(training)),
-        }
-    }
-    let table = RawTable { path: table.path.clone(), columns, places: table.places.clone() };
-    Ok((Cow::Owned(table), empty))
+/// Fills every gap of a table in; returns the cells that had gaps, with the positions of their columns.
+fn fill(table: &mut RawTable, target: &str, training: &[usize]) -> Vec<(usize, Cells)> {
+    let with_gaps = table.columns.iter_mut().enumerate().filter(|(_, column)| column.has_gaps());
+    let filled = with_gaps.map(|(index, column)| {
+        // Of one value or none, that it is there is all that a column says.
+        let cells = match column.has_one_value() && column.name != target {
+            true => column.named(),
+            false => column.filled(training).cells,
+        };
+        (index, std::mem::replace(&mut column.cells, cells))
+    });
+    filled.collect()
 }
 
 /// The lower median of the numbers that are there in the training rows, or else in all; none for text.
@@ -189,13 +184,6 @@ fn median(column: &RawColumn, training: &[usize]) -> Option<f64> {
     numbers.get(numbers.len().checked_sub(1)? / 2).copied()
 }
 
-/// The value that all cells have which are there, if it is one.
-enum OnlyValue {
-    None,
-    One(String),
-    Several,
-}
-
 impl RawColumn {
     /// Whether a cell is missing.
     fn has_gaps(&self) -> bool {
@@ -205,24 +193,20 @@ impl RawColumn {
         }
     }
 
-    fn only_value(&self) -> OnlyValue {
-        let mut value: Option<Cell<'_>> = None;
-        for cell in (0..self.cells.len()).map(|row| self.cell(row)).filter(|cell| !cell.is_missing()) {
-            match value {
-                Some(known) if known != cell => return OnlyValue::Several,
-                _ => value = Some(cell),
-            }
-        }
-        value.map_or(OnlyValue::None, |value| OnlyValue::One(value.to_string()))
+    /// Whether all cells that are there have one value, or none is there.
+    fn has_one_value(&self) -> bool {
+        let mut there = (0..self.cells.len()).map(|row| self.cell(row)).filter(|cell| !cell.is_missing());
+        let first = there.next();
+        there.all(|cell| Some(cell) == first)
     }
 
-    /// The column with `value` where a cell is there, and the word `missing` where it is not.
-    fn named(&self, value: &str) -> Self {
-        let codes = (0..self.cells.len()).map(|row| u32::from(self.cell(row).is_missing())).collect();
-        Self {
-            name: self.name.clone(),
-            cells: Cells::Text { words: vec![value.to_owned(), MISSING.to_owned()], codes },
+    /// The value where a cell is there, and the word `missing` where it is not.
+    fn named(&self) -> Cells {
+        let mut words = Words::default();
+        for cell in (0..self.cells.len()).map(|row| self.cell(row)) {
+            words.push(&if cell.is_missing() { MISSING.to_owned() } else { cell.to_string() });
         }
+        words.cells()
     }
 
     /// The column with the median in place of missing numbers, and another of its words in place of missing ones.
@@ -299,7 +283,7 @@ mod tests {
     }
 
     fn feature(table: &RawTable, name: &str) -> Feature {
-        let schema = inferred(table, "y", &all(table), &Meaning::default()).unwrap().schema;
+        let schema = inferred(&mut table.clone(), "y", &all(table), &Meaning::default()).unwrap().schema;
         schema.features.into_iter().find(|feature| feature.name == name).unwrap()
     }
 
@@ -326,12 +310,12 @@ mod tests {
 
     #[test]
     fn one_note_counts_the_missing_cells_of_all_columns() {
-        let notes = inferred(&people(), "y", &all(&people()), &Meaning::default()).unwrap().notes;
+        let notes = inferred(&mut people(), "y", &all(&people()), &Meaning::default()).unwrap().notes;
         assert_eq!(notes.len(), 1);
         let counts = "missing: age 3 of 12 (25.0 %), job 4 of 12 (33.3 %), married 4 of 12 (33.3 %) (a number is";
         assert!(notes[0].starts_with(counts), "{}", notes[0]);
-        let whole = table("a,y\n1,0\n2,1\n3,0\n");
-        let inferred = inferred(&whole, "y", &[0, 1], &Meaning::default()).unwrap();
+        let mut whole = table("a,y\n1,0\n2,1\n3,0\n");
+        let inferred = inferred(&mut whole, "y", &[0, 1], &Meaning::default()).unwrap();
         assert!(inferred.notes.is_empty() && inferred.schema.features[0].missing.is_none());
     }
 
@@ -345,8 +329,8 @@ mod tests {
             ("binary", ["missing", "x"].map(String::from).as_slice())
         );
         assert_eq!(feature(&table, "seven").kind.categories(), ["7", "missing"]);
-        let notes = inferred(&table, "y", &all(&table), &Meaning::default()).unwrap().notes;
-        assert!(notes.contains(&"column `none` is left out: all its cells are missing".to_owned()), "{notes:?}");
+        let notes = inferred(&mut table.clone(), "y", &all(&table), &Meaning::default()).unwrap().notes;
+        assert!(notes.contains(&"column `none` is left out: it is `missing` in every row".to_owned()), "{notes:?}");
     }
 
     #[test]
@@ -362,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_feature_without_a_state_refuses_missing_cells_with_their_places_and_their_count() {
-        let schema = inferred(&table("a,b,y\n1,p,0\n2,q,1\n3,r,0\n4,p,1\n"), "y", &[0, 1, 2], &Meaning::default())
+        let schema = inferred(&mut table("a,b,y\n1,p,0\n2,q,1\n3,r,0\n4,p,1\n"), "y", &[0, 1, 2], &Meaning::default())
             .unwrap()
             .schema;
         let problem = |text: &str| refuse(&table(text), &schema).unwrap_err().to_string();
@@ -374,13 +358,13 @@ mod tests {
         );
         assert!(problem("a,b,y\n1,p,0\n2,?,1\n").contains("line 3: column `b`: the cell is missing, but"));
         assert!(problem("a,b,y\n,p,0\n,p,1\n3,p,1\n").contains("missing, also in line 3, but"));
-        refuse(&people(), &inferred(&people(), "y", &all(&people()), &Meaning::default()).unwrap().schema).unwrap();
+        refuse(&people(), &inferred(&mut people(), "y", &all(&people()), &Meaning::default()).unwrap().schema).unwrap();
     }
 
     #[test]
     fn a_category_that_is_written_like_a_missing_cell_stays_what_it_was() {
         let mut schema =
-            inferred(&table("job,y\na,0\nb,1\nc,0\na,1\n"), "y", &[0, 1], &Meaning::default()).unwrap().schema;
+            inferred(&mut table("job,y\na,0\nb,1\nc,0\na,1\n"), "y", &[0, 1], &Meaning::default()).unwrap().schema;
         schema.features[0].kind = Kind::Categorical { categories: ["?", "a", "b"].map(String::from).to_vec() };
         refuse(&table("job,y\n?,0\nb,1\n"), &schema).unwrap();
         let encoded = |cell| {
@@ -394,7 +378,7 @@ mod tests {
     #[test]
     fn a_sentinel_is_left_out_of_the_statistics_that_a_schema_leaves_open() {
         let text = "a,b,y\n1,p,0\n-999,q,1\n5,unknown,0\n9,p,1\n";
-        let mut schema = inferred(&table(text), "y", &[0, 1, 2, 3], &Meaning::default()).unwrap().schema;
+        let mut schema = inferred(&mut table(text), "y", &[0, 1, 2, 3], &Meaning::default()).unwrap().schema;
         schema.features[0].missing = Some(Missing { sentinels: vec!["-999".into()], median: None });
         schema.features[1].missing = Some(Missing { sentinels: vec!["unknown".into()], median: None });
         let table = without_sentinels(table(text), &schema);
@@ -412,7 +396,7 @@ mod tests {
     #[test]
     fn a_word_that_a_schema_calls_missing_leaves_numbers() {
         let mut schema =
-            inferred(&table("a,y\n1,0\n2,1\n3.5,0\n"), "y", &[0, 1, 2], &Meaning::default()).unwrap().schema;
+            inferred(&mut table("a,y\n1,0\n2,1\n3.5,0\n"), "y", &[0, 1, 2], &Meaning::default()).unwrap().schema;
         schema.features[0].missing = Some(Missing { sentinels: vec!["unknown".into()], median: None });
         let table = without_sentinels(table("a,y\n1,0\nunknown,1\n2.5,0\n"), &schema);
         let Cells::Numbers { values, decimals } = &table.columns[0].cells else { panic!("numbers") };

@@ -70,11 +70,11 @@ impl Table {
 
     /// A dataset that predicts the column `target`; what columns mean is inferred as from a file.
     pub fn dataset(self, target: &str, test_share: f64, seed: Seed) -> Result<Dataset> {
-        let (name, table) = (self.name.clone(), self.raw()?);
+        let (name, mut table) = (self.name.clone(), self.raw()?);
         table.need(target)?;
         let new_split = |rows: &[usize]| Split::new(rows.len(), test_share, seed);
         let (split, left_out) = gaps::split(&table, target, None, new_split)?;
-        let Inferred { schema, notes, .. } = gaps::inferred(&table, target, &split.train, &Meaning::default())?;
+        let Inferred { schema, notes, .. } = gaps::inferred(&mut table, target, &split.train, &Meaning::default())?;
         let notes = left_out.into_iter().chain(notes).collect();
         Ok(Dataset { notes, ..assembled(&name, &table, schema, &split, vec![])? })
     }
@@ -83,9 +83,9 @@ impl Table {
     pub fn without_target(self, task: Task, test_share: f64, seed: Seed) -> Result<Dataset> {
         let rows = self.columns.first().map_or(0, |(_, values)| values.len());
         let nothing = (0..rows).map(|row| (row % 2) as f64).collect::<Vec<f64>>();
-        let (name, table) = (self.name.clone(), self.with(NOTHING, nothing).raw()?);
+        let (name, mut table) = (self.name.clone(), self.with(NOTHING, nothing).raw()?);
         let split = Split::new(table.rows(), test_share, seed)?;
-        let Inferred { schema, notes, .. } = gaps::inferred(&table, NOTHING, &split.train, &Meaning::default())?;
+        let Inferred { schema, notes, .. } = gaps::inferred(&mut table, NOTHING, &split.train, &Meaning::default())?;
         let schema = Schema { target: Target { name: "target".into(), task, unit: None, meaning: None }, ..schema };
         let (x, width) = (encode_inputs(&table, &schema)?, schema.width());
         let all = Samples { x, width, y: Targets::Unknown(table.rows()) };

@@ -17,7 +17,7 @@ pub(crate) const MISSING: &str = "missing";
 /// Texts that stand for no value, in any case of letters.
 const ANY_CASE: [&str; 7] = ["na", "n/a", "#n/a", "nan", "-nan", "null", "<na>"];
 /// Texts that stand for no value just as they are; `none` in small letters is often a category.
-const EXACT: [&str; 6] = ["", "None", "?", "-", "--", "."];
+const EXACT: [&str; 3] = ["None", "?", "."];
 
 /// What a feature makes of cells without a value.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,9 +29,10 @@ pub struct Missing {
     pub median: Option<f64>,
 }
 
-/// Whether a text is one of the usual ways of writing that there is no value.
+/// Whether a text is one of the usual ways of writing that there is no value; so are dashes alone, and nothing.
 pub(crate) fn is_written_missing(text: &str) -> bool {
-    EXACT.contains(&text) || ANY_CASE.iter().any(|missing| text.eq_ignore_ascii_case(missing))
+    let only_dashes = text.chars().all(|letter| letter == '-');
+    only_dashes || EXACT.contains(&text) || ANY_CASE.iter().any(|missing| text.eq_ignore_ascii_case(missing))
 }
 
 impl Cell<'_> {

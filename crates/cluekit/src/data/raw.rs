@@ -20,7 +20,7 @@ pub(crate) mod sheet;
 pub(crate) mod text;
 
 pub(crate) use bad_cells::BadCells;
-pub(super) use build::decimals_of;
+pub(super) use build::{Words, decimals_of};
 
 use super::Source;
 use super::content::Content;

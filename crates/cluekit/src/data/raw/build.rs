@@ -222,7 +222,7 @@ pub(in crate::data) fn decimals_of(text: &str) -> u32 {
 
 /// The distinct words of a column and, for each row, which one it has.
 #[derive(Default)]
-pub(super) struct Words {
+pub(in crate::data) struct Words {
     known: BTreeMap<String, u32>,
     codes: Vec<u32>,
 }
@@ -234,7 +234,7 @@ impl Words {
         self.codes.is_empty()
     }
 
-    pub(super) fn push(&mut self, word: &str) {
+    pub(in crate::data) fn push(&mut self, word: &str) {
         let code = match self.known.get(word) {
             Some(&code) => code,
             None => {
@@ -246,7 +246,7 @@ impl Words {
         self.codes.push(code);
     }
 
-    pub(super) fn cells(self) -> Cells {
+    pub(in crate::data) fn cells(self) -> Cells {
         let mut words = vec![String::new(); self.known.len()];
         for (word, code) in self.known {
             words[code as usize] = word;

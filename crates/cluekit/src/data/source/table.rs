@@ -30,7 +30,7 @@ pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<D
     let (split, left_out) = split(&table, &target, request, schema)?;
     let Inferred { schema, notes, .. } = match schema {
         Some(schema) => completed(&table, schema, &split.train)?,
-        None => gaps::inferred(&table, &target, &split.train, &request.meaning)?,
+        None => gaps::inferred(&mut table, &target, &split.train, &request.meaning)?,
     };
     let notes = read.into_iter().chain(left_out).chain(notes).collect();
     let id = asked.or_else(|| identifiers::recognised(&table, &schema));
@@ -102,7 +102,7 @@ pub fn describe(request: &Request) -> Result<Described> {
     let target = target_name(&table, &request, None)?.to_owned();
     identifiers::asked(&mut table, request.rows.id.as_deref(), &target, None)?;
     let (split, left_out) = split(&table, &target, &request, None)?;
-    let Inferred { schema, notes, reasons } = gaps::inferred(&table, &target, &split.train, &request.meaning)?;
+    let Inferred { schema, notes, reasons } = gaps::inferred(&mut table, &target, &split.train, &request.meaning)?;
     let mut notes: Vec<String> = read.into_iter().chain(left_out).chain(notes).collect();
     schema.validate().map_err(|error| Error::file(&table.path, error.to_string()))?;
     if let Some(last) = guessed {
