@@ -1,6 +1,6 @@
 //! Tables with missing cells, from the file to the page.
 
-use crate::common::{clue, fails, json, ok, small};
+use crate::common::{clue, json, ok, small};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -154,7 +154,9 @@ fn a_row_of_a_file_may_miss_what_training_rows_missed_and_nothing_else() {
     );
     filled_in(&document);
     let wrong = loans.file("wrong.csv", "age,income,job,owner\n30,1500,nurse,yes\n30,,nurse,no\n");
-    let (code, message) = fails(loans.explain(&["--file"]).arg(wrong));
-    assert_eq!(code, 1);
-    assert!(message.contains("wrong.csv, line 3: column `income`: the cell is missing, but"), "{message}");
+    let output = loans.explain(&["--file"]).arg(wrong).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rejected = &document["rejected"][0];
+    assert_eq!((output.status.code(), &rejected["index"], &rejected["name"]["row"]), (Some(3), &1.into(), &3.into()));
+    assert!(rejected["reason"].as_str().unwrap().starts_with("column `income`: the cell is missing"), "{rejected}");
 }

@@ -403,7 +403,7 @@ mod tests {
         );
         let text = tried([0.5, 0.4, 0.3]).text.replace('\u{a0}', " ");
         assert!(text.starts_with(
-            "Tried with boosted trees on 250, 500, 1000 rows: they reach a negative log likelihood of 0.500, 0.400, 0.300; \
+            "Tried with boosted trees on 250, 500, 1000 rows: they reach a negative log likelihood of 0.5, 0.4, 0.3; \
              the last doubling took 25.0 % off it. 60.0 % of its doubt"
         ), "{text}");
     }

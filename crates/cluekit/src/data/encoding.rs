@@ -534,7 +534,7 @@ mod tests {
             table().encode_row(&row).unwrap_err().to_string()
         };
         assert!(problem(0, category("old")).starts_with("feature `age`: `old` is not a finite number"));
-        assert!(problem(0, Value::Number(f64::NAN)).contains("`NaN` is not a finite number"));
+        assert!(problem(0, Value::Number(f64::NAN)).contains("the cell is missing"));
         assert!(problem(0, Value::Number(1e60)).contains("too far from the training rows"));
         assert!(problem(2, Value::Number(7.0)).contains("`7` is not one of the categories 1, 2, 3"));
         assert!(table().encode_row(&[]).unwrap_err().to_string().contains("0 values, the schema describes 4"));

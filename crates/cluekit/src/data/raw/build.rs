@@ -228,12 +228,6 @@ pub(in crate::data) struct Words {
 }
 
 impl Words {
-    /// Whether no row has a word yet.
-    #[cfg(feature = "parquet")]
-    pub(super) fn is_empty(&self) -> bool {
-        self.codes.is_empty()
-    }
-
     pub(in crate::data) fn push(&mut self, word: &str) {
         let code = match self.known.get(word) {
             Some(&code) => code,

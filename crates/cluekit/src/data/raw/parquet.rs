@@ -146,10 +146,13 @@ impl Collector<'_> {
     /// Adds a whole number; one that is too large to be kept exactly makes the column text.
     fn whole(&mut self, value: i128) -> Result<()> {
         let written = value.to_string();
-        if self.words.is_empty() && !is_rounded(&written) {
+        if !self.text && !is_rounded(&written) {
             return self.number(value as f64, 0);
         }
-        std::mem::take(&mut self.values).iter().for_each(|earlier| self.words.push(&earlier.to_string()));
+        self.text = true;
+        for earlier in std::mem::take(&mut self.values) {
+            if earlier.is_nan() { self.missing() } else { self.words.push(&earlier.to_string()) }
+        }
         self.words.push(&written);
         Ok(())
     }

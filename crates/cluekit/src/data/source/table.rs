@@ -648,7 +648,10 @@ mod tests {
         assert_eq!(again.schema, schema);
         let more = problem(&members().replace("rare", "new"), None, Some(&schema));
         assert!(
-            more.contains("`new` is not one of the classes") && more.contains("(6 such cells, in lines 5, 15, 25, …)")
+            more.contains("6 rows cannot be used: line 5, column `class`: `new` is not one of the classes")
+                && more.contains("line 15,")
+                && more.contains("line 25,"),
+            "{more}"
         );
     }
 
