@@ -179,7 +179,7 @@ impl Beam {
             let number = schema.features[feature].kind.scaling();
             if let Some(scaling) = number {
                 let shares: &[f32] = if self.grows { &FINE_SHARES } else { &SHARES };
-                let part = |share: &f32| lattice.on_step(feature, scaling, from[0] + share * (to[0] - from[0]));
+                let part = |share: &f32| lattice.nearest(feature, scaling, from[0] + share * (to[0] - from[0]));
                 let moved = |share| Candidate { x: lattice.with_number(&row.x, feature, part(share)), ..row.clone() };
                 moves.extend(shares.iter().map(moved));
             }

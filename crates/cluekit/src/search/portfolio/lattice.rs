@@ -1,6 +1,6 @@
 //! The values that the features of a table take in the training rows: where counterfactuals in the input's own space live.
 
-use crate::data::{Bounds, Column, ColumnKind, Feature, Kind, Samples, Scaling, Schema};
+use crate::data::{Bounds, Column, ColumnKind, Feature, Samples, Scaling, Schema};
 
 /// How far a number may lie outside of its bounds for the rounding of f32.
 const NOISE: f32 = 1e-6;
@@ -13,8 +13,19 @@ pub struct Lattice {
     columns: Vec<Column>,
     /// Values of each feature, one behind the other, in rising order of numbers.
     values: Vec<Vec<f32>>,
-    /// The step of each feature, in the data's units: a credit limit in tens of thousands stays one.
-    steps: Vec<Option<f64>>,
+    /// Which numbers of each feature lie between those.
+    grains: Vec<Grain>,
+}
+
+/// Which numbers a feature may take between those that training rows hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Grain {
+    /// None: there are so few numbers that others would be odd.
+    Held,
+    /// Multiples of a step, in the data's units: a credit limit in tens of thousands stays one.
+    Step(f64),
+    /// All.
+    Any,
 }
 
 impl Lattice {
@@ -30,24 +41,25 @@ impl Lattice {
         let few = |all: &[f32], column: &Column| {
             ranks(all, most.max(2)).into_iter().flat_map(|value| there(value, *column)).collect()
         };
-        let step = |feature: &Feature, all: &[f32]| match &feature.kind {
-            Kind::Continuous(scaling) | Kind::Ordinal(scaling) => step_of(scaling, all),
-            _ => None,
+        let grain = |feature: &Feature, all: &[f32]| match feature.kind.scaling() {
+            Some(_) if ranks(all, usize::MAX).len() <= most => Grain::Held,
+            Some(scaling) => step_of(scaling, all).map_or(Grain::Any, Grain::Step),
+            None => Grain::Held,
         };
         let of_feature = |(feature, column): (&Feature, &Column)| match column.kind {
             ColumnKind::Gaussian | ColumnKind::Bernoulli => {
                 let all = numbers(column);
-                (few(&all, column), step(feature, &all))
+                (few(&all, column), grain(feature, &all))
             }
             ColumnKind::Categorical => {
                 let categories = feature.kind.categories();
                 let held = |place: &usize| (0..rows.len()).any(|row| rows.row(row)[column.start + place] > 0.5);
                 let one_hot = |place: usize| (0..categories.len()).map(move |at| f32::from(u8::from(at == place)));
-                ((0..categories.len()).filter(held).flat_map(one_hot).collect(), None)
+                ((0..categories.len()).filter(held).flat_map(one_hot).collect(), Grain::Held)
             }
         };
-        let (values, steps) = schema.features.iter().zip(&columns).map(of_feature).unzip();
-        Self { columns, values, steps }
+        let (values, grains) = schema.features.iter().zip(&columns).map(of_feature).unzip();
+        Self { columns, values, grains }
     }
 
     /// Number of features.
@@ -72,10 +84,17 @@ impl Lattice {
         self.values[feature].chunks_exact(column.len).filter(fits)
     }
 
-    /// The encoded number of a feature on its step that lies nearest to this one.
-    pub fn on_step(&self, feature: usize, scaling: &Scaling, encoded: f32) -> f32 {
+    /// The encoded number that a feature may take and that lies nearest to this one.
+    pub fn nearest(&self, feature: usize, scaling: &Scaling, encoded: f32) -> f32 {
         let value = scaling.decode(encoded);
-        scaling.encode(self.steps[feature].map_or(value, |step| (value / step).round() * step))
+        match self.grains[feature] {
+            Grain::Held => {
+                let held = self.values[feature].chunks_exact(self.columns[feature].len).map(|columns| columns[0]);
+                held.min_by(|a, b| (a - encoded).abs().total_cmp(&(b - encoded).abs())).unwrap_or(encoded)
+            }
+            Grain::Step(step) => scaling.encode((value / step).round() * step),
+            Grain::Any => scaling.encode(value),
+        }
     }
 
     /// The features in which two rows differ.
@@ -150,7 +169,7 @@ fn ranks(sorted: &[f32], most: usize) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Targets;
+    use crate::data::{Kind, Targets};
 
     #[test]
     fn numbers_with_many_values_are_taken_at_even_ranks() {
@@ -181,14 +200,19 @@ mod tests {
     }
 
     #[test]
-    fn a_number_moves_to_its_step() {
-        let rows = Samples { x: vec![1.0, 1.0, 0.0, 0.0, 4.0, 0.0, 0.0, 1.0], width: 4, y: Targets::Unknown(2) };
+    fn a_number_moves_to_its_step_or_where_rows_hold_few_to_one_of_them() {
+        let rows = |numbers: &[f32]| Samples {
+            x: numbers.iter().flat_map(|&number| [number, 1.0, 0.0, 0.0]).collect(),
+            width: 4,
+            y: Targets::Unknown(numbers.len()),
+        };
         let mut schema = schema();
         let Kind::Continuous(scaling) = &mut schema.features[0].kind else { panic!("a number") };
         scaling.decimals = Some(2);
         let scaling = *scaling;
-        let lattice = Lattice::of(&schema, &rows, 8);
-        assert_eq!(lattice.on_step(0, &scaling, 2.4), 2.0);
+        let nearest = |numbers: &[f32]| Lattice::of(&schema, &rows(numbers), 3).nearest(0, &scaling, 2.4);
+        assert_eq!(nearest(&[1.0, 4.0, 5.0, 8.0]), 2.0, "of four whole numbers the step is 1");
+        assert_eq!(nearest(&[1.0, 4.0, 8.0]), 1.0, "three numbers are all that there is");
     }
 
     fn schema() -> Schema {
