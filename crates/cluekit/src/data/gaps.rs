@@ -100,9 +100,10 @@ pub(crate) fn filled_in(column: &RawColumn, training: &[usize]) -> RawColumn {
 
 /// An error if a feature that cannot be missing has missing cells in `table`.
 pub(crate) fn refuse(table: &RawTable, schema: &Schema) -> Result<()> {
+    let there = table.by_name();
     for feature in schema.features.iter().filter(|feature| !feature.accepts_missing()) {
         for name in feature.sources() {
-            let column = table.need(name)?;
+            let column = there.get(name.as_str()).map_or_else(|| table.need(name), |column| Ok(*column))?;
             if column.has_gaps() {
                 return Err(refused(table, column, feature));
             }
@@ -129,8 +130,9 @@ fn refused(table: &RawTable, column: &RawColumn, feature: &Feature) -> Error {
 
 /// How many cells are missing in each feature, in one line; nothing if none are.
 pub(crate) fn note(table: &RawTable, schema: &Schema) -> Option<String> {
+    let there = table.by_name();
     let count = |feature: &Feature| {
-        let column = table.column(&feature.name).filter(|column| column.has_gaps())?;
+        let column = there.get(feature.name.as_str()).filter(|column| column.has_gaps())?;
         let count = (0..table.rows()).filter(|&row| column.cell(row).is_missing()).count();
         let share = 100.0 * count as f64 / table.rows() as f64;
         Some(format!("{} {count} of {} ({share:.1} %)", column.name, table.rows()))

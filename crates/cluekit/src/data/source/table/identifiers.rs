@@ -2,7 +2,7 @@
 
 use crate::data::encoding::Cell;
 use crate::data::raw::{Cells, RawColumn, RawTable};
-use crate::data::{RowNames, Schema};
+use crate::data::{Feature, RowNames, Schema};
 use crate::error::{Error, Result};
 use std::collections::BTreeSet;
 
@@ -26,8 +26,9 @@ pub(super) fn asked(
 
 /// The first column outside the schema that holds whole numbers or text, each once.
 pub(super) fn recognised(table: &RawTable, schema: &Schema) -> Option<RawColumn> {
-    let used = |name: &str| name == schema.target.name || schema.features.iter().any(|feature| feature.name == name);
-    table.columns.iter().find(|column| !used(&column.name) && identifies(column)).cloned()
+    let used: BTreeSet<&String> =
+        schema.features.iter().flat_map(Feature::sources).chain([&schema.target.name]).collect();
+    table.columns.iter().find(|column| !used.contains(&column.name) && identifies(column)).cloned()
 }
 
 /// Whether each cell of a column is there once, and is a whole number or text.
