@@ -39,7 +39,8 @@ if (form) {
   seen.byUncertainty = cards().map((card) => Number(card.dataset.total));
   set('[data-sort]', 'index'); set('[data-order]', 'up');
   seen.byNumber = cards().map((card) => Number(card.dataset.index));
-  const words = ['input', seen.byNumber[0] + ':'];
+  // What its heading begins with: the number of the input and, where it has one, its name.
+  const words = cards()[0].querySelector('h3').textContent.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 4);
   const fitting = all('#cards > article').filter((card) => words.every((word) => card.textContent.toLowerCase().includes(word)));
   set('[data-text]', words.join(' '));
   seen.found = cards().map((card) => Number(card.dataset.index));
