@@ -1,6 +1,6 @@
 //! `clue train`, `rank` and `measure` end to end: what they promise about bytes, threads, interruption and output.
 
-use crate::common::{clue, files_of, interrupted, json, ok, small, train, write_bars, write_heat};
+use crate::common::{clue, fails, files_of, interrupted, json, ok, small, train, write_bars, write_heat};
 use std::path::Path;
 
 #[test]
@@ -184,4 +184,56 @@ fn the_demo_explains_with_every_method_and_writes_its_page() {
     }
     assert!(page.matches("svg+xml").count() >= 3 * 3, "a picture of each letter by each search");
     crate::common::browser::check(&path, 8);
+}
+
+/// 400 rows whose class has nothing to do with them: half are `yes`, which count nine times, or as `share` says.
+fn coins(rare: usize) -> String {
+    let row = |i: usize| {
+        let class = if i.is_multiple_of(rare) { "yes" } else { "no" };
+        format!("{},{},{class}\n", i * 7 % 40, if class == "yes" { 9 } else { 1 })
+    };
+    "age,people,votes\n".to_owned() + &(0..400).map(row).collect::<String>()
+}
+
+/// The mean over some rows of the probability of the second class, `yes`.
+fn mean_probability(place: &Path, table: &str, more: &[&str]) -> (f64, String) {
+    std::fs::write(place.join("coins.csv"), table).unwrap();
+    let mut train = clue();
+    train.current_dir(place).args(["train", "coins.csv", "--target", "votes", "--out", "run", "--overwrite"]);
+    let notes = String::from_utf8(train.args(more).args(small(&[])).output().unwrap().stderr).unwrap();
+    let ranked = json(clue().current_dir(place).args(["rank", "run", "--json", "--top", "20"]));
+    let of_yes = ranked["inputs"].as_array().unwrap().iter().map(|input| input["probabilities"][1].as_f64().unwrap());
+    let all: Vec<f64> = of_yes.collect();
+    (all.iter().sum::<f64>() / all.len() as f64, notes)
+}
+
+#[test]
+fn rows_count_as_much_as_their_weight_says_and_rare_classes_as_much_as_the_plan_says() {
+    let place = tempfile::tempdir().unwrap();
+    let weighted = ["--weight", "people"];
+    let balanced = ["--drop", "people", "--set", "predictor.class_weights=balanced"];
+    let (plain, _) = mean_probability(place.path(), &coins(2), &["--drop", "people"]);
+    let (heavy, _) = mean_probability(place.path(), &coins(2), &weighted);
+    assert!((plain - 0.5).abs() < 0.15 && heavy > 0.75, "{plain} and {heavy}, where 9 / 10 is right");
+    let schema = std::fs::read_to_string(place.path().join("run/schema.toml")).unwrap();
+    assert!(!schema.contains("people"), "{schema}");
+    let (rare, notes) = mean_probability(place.path(), &coins(25), &["--drop", "people"]);
+    let (raised, _) = mean_probability(place.path(), &coins(25), &balanced);
+    assert!(rare < 0.2 && raised > 0.3, "{rare} and {raised}, where 1 / 25 and 1 / 2 are right");
+    assert!(notes.contains("class `yes` has 14 of 360 training rows"), "{notes}");
+}
+
+#[test]
+fn weights_that_are_none_are_named() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("coins.csv"), coins(2).replace("7,1,no", "7,-1,no")).unwrap();
+    let train = |more: &[&str]| {
+        let mut command = clue();
+        command.current_dir(place.path()).args(["train", "coins.csv", "--target", "votes", "--out", "run"]).args(more);
+        fails(&mut command).1
+    };
+    let message = train(&["--weight", "people"]);
+    assert!(message.contains("rows cannot be used: line 3, column `people`: `-1` is no weight"), "{message}");
+    let message = train(&["--weight", "votes"]);
+    assert!(message.contains("`votes` is the column to predict"), "{message}");
 }

@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_model_that_is_sure_of_all_shows_where_it_would_be_unsure() {
-        let samples = Samples { x: vec![0.0; 2], width: 1, y: Targets::Classes(vec![0, 0]) };
+        let samples = Samples { x: vec![0.0; 2], width: 1, y: Targets::Classes(vec![0, 0]), weights: None };
         let task = Task::Classification { classes: ["a", "b", "c"].map(String::from).to_vec() };
         let predictions = [0.01, 0.02].map(|total| says(&[1.0, 0.0, 0.0], total));
         let rows = Rows { samples: &samples, predictions: &predictions, task: &task, unsure_above: 0.5 };

@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_last_row_of_reconstructions_that_is_not_full_is_left_out() {
         let image = Image { channels: 1, height: 1, width: 1, maximum: 255.0 };
-        let samples = Samples { x: vec![0.0; 20], width: 1, y: Targets::Unknown(20) };
+        let samples = Samples { x: vec![0.0; 20], width: 1, y: Targets::Unknown(20), weights: None };
         let pixels = decoded(&reconstruction_sheet(&samples, &[1.0; 20], &image)).len() / 4;
         // 16 images above 16 reconstructions, paper around each, everything twice as large.
         assert_eq!(pixels, (2 * (16 * 2 + 1)) * (2 * (2 * 2 + 1)));

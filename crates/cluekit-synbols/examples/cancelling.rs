@@ -123,6 +123,7 @@ fn dataset(symbols: &[Symbol]) -> Dataset {
         x: part.iter().flat_map(|symbol| encoded(&symbol.pixels, 1)).collect(),
         width: SIDE * SIDE,
         y: Targets::Classes(part.iter().map(|symbol| symbol.attributes.letter as u32).collect()),
+        weights: None,
     };
     let classes = LETTERS.chars().map(String::from).collect();
     let schema = Schema {

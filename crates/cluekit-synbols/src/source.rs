@@ -204,7 +204,12 @@ fn dataset(published: &Published, name: String, request: &Request, wrong: impl F
     let samples = |member: fn(&[bool; 3]) -> bool| {
         let rows: Vec<usize> = (0..parts.len()).filter(|&row| member(&parts[row])).collect();
         let y = Targets::Classes(rows.iter().map(|&row| labels[row]).collect());
-        Samples { x: pixels(published, rows.into_iter()), width: published.shape[1..].iter().product(), y }
+        Samples {
+            x: pixels(published, rows.into_iter()),
+            width: published.shape[1..].iter().product(),
+            y,
+            weights: None,
+        }
     };
     let (train, test) = (samples(|[train, validation, _]| *train || *validation), samples(|[_, _, test]| *test));
     if train.is_empty() || test.is_empty() {

@@ -124,22 +124,27 @@ fn check_loss(network: &impl Trainable, batch: &Batch) {
 
 #[test]
 fn the_loss_of_a_classifier_has_its_derivatives() {
-    let batch = Batch { x: constant([4, 3], 10), y: Targets::Classes(vec![2, 0, 1, 2]) };
+    let batch = Batch {
+        x: constant([4, 3], 10),
+        y: Targets::Classes(vec![2, 0, 1, 2]),
+        weights: Some(vec![0.5, 2.0, 0.0, 1.5]),
+    };
     check_loss(&Mlp::new(3, &[6, 5], Head::Classes(3), 0.0), &batch);
     check_loss(&Mlp::new(3, &[], Head::Classes(3), 0.0), &batch);
 }
 
 #[test]
 fn the_loss_of_a_gaussian_regression_has_its_derivatives() {
-    let batch = Batch { x: constant([4, 3], 11), y: Targets::Values(normals(4, 12)) };
+    let batch =
+        Batch { x: constant([4, 3], 11), y: Targets::Values(normals(4, 12)), weights: Some(vec![0.5, 2.0, 0.0, 1.5]) };
     check_loss(&Mlp::new(3, &[6, 5], Head::Gaussian, 0.0), &batch);
 }
 
 #[test]
 fn the_loss_with_dropout_has_its_derivatives_for_given_masks() {
-    let classes = Batch { x: constant([6, 3], 13), y: Targets::Classes(vec![2, 0, 1, 2, 1, 0]) };
+    let classes = Batch { x: constant([6, 3], 13), y: Targets::Classes(vec![2, 0, 1, 2, 1, 0]), weights: None };
     check_loss(&Mlp::new(3, &[8, 7], Head::Classes(3), 0.4), &classes);
-    let values = Batch { x: constant([6, 3], 14), y: Targets::Values(normals(6, 15)) };
+    let values = Batch { x: constant([6, 3], 14), y: Targets::Values(normals(6, 15)), weights: None };
     check_loss(&Mlp::new(3, &[8, 7], Head::Gaussian, 0.4), &values);
 }
 
@@ -192,9 +197,13 @@ fn pixels(rows: usize, width: usize) -> Tensor<2> {
     tensor(x, [rows, width])
 }
 
+fn batch_of(y: Targets) -> Batch {
+    Batch { x: constant([2, 1], 1), y, weights: None }
+}
+
 fn rows_of(x: Tensor<2>) -> Batch {
     let rows = x.dims()[0];
-    Batch { x, y: Targets::Classes(vec![0; rows]) }
+    Batch { x, y: Targets::Classes(vec![0; rows]), weights: None }
 }
 
 fn residual() -> VaeShape {
@@ -273,7 +282,11 @@ fn the_loss_of_a_residual_network_has_its_derivatives() {
     for (channels, height, width, blocks) in [(1, 5, 6, 2), (3, 4, 4, 1)] {
         let image = Image { channels, height, width, maximum: 255.0 };
         let network = ResNet::new(&image, &[3, 4], blocks, Head::Classes(3));
-        let batch = Batch { x: pixels(6, channels * height * width), y: Targets::Classes(vec![2, 0, 1, 2, 1, 0]) };
+        let batch = Batch {
+            x: pixels(6, channels * height * width),
+            y: Targets::Classes(vec![2, 0, 1, 2, 1, 0]),
+            weights: None,
+        };
         check_loss(&network, &batch);
     }
 }
@@ -435,12 +448,12 @@ fn a_variance_that_vanishes_or_is_vast_leaves_gradients_finite() {
 fn losses_of_extreme_outputs_have_finite_gradients() {
     for size in [200.0, 1e4, 1e15] {
         let outputs = leaf(vec![size, -size, 0.0, -size, size, 0.0], [2, 3]);
-        let loss = negative_log_likelihood(outputs.clone(), &Targets::Classes(vec![1, 1]), Head::Classes(3));
+        let loss = negative_log_likelihood(outputs.clone(), &batch_of(Targets::Classes(vec![1, 1])), Head::Classes(3));
         // The first row is wrong by 2 × size, the second is right.
         assert!((scalar(loss.clone()) / (2.0 * size) - 1.0).abs() < 1e-6, "{loss}");
         assert_eq!(gradients(&loss, &[outputs]).unwrap().concat(), vec![1.0, -1.0, 0.0, 0.0, 0.0, 0.0]);
         let outputs = leaf(vec![1.0, size, 1.0, -size], [2, 2]);
-        let loss = negative_log_likelihood(outputs.clone(), &Targets::Values(vec![0.0, 0.0]), Head::Gaussian);
+        let loss = negative_log_likelihood(outputs.clone(), &batch_of(Targets::Values(vec![0.0, 0.0])), Head::Gaussian);
         let gradient = gradients(&loss, &[outputs]).unwrap().concat();
         assert!(scalar(loss).is_finite() && gradient.iter().all(|g| g.is_finite()), "{gradient:?}");
     }

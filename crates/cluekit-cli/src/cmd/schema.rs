@@ -1,12 +1,13 @@
 //! `clue schema`: what the columns of a table mean, without training.
 
 use super::meaning::MeaningArgs;
+use super::reading::ReadingArgs;
 use crate::print::print;
 use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::data::Request;
 use cluekit::data::source::table::describe;
+use cluekit::data::{Request, RowRequest};
 use cluekit::model::store::files::write_whole;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,6 +28,12 @@ pub struct SchemaArgs {
     /// The column to predict [default: the last one].
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
+    /// The column that identifies the rows; it is no feature [default: one that is recognised].
+    #[arg(long, value_name = "COLUMN")]
+    id: Option<String>,
+    /// The column that says how much each row counts in training; it is no feature.
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
     #[command(flatten)]
     meaning: MeaningArgs,
     /// Share of the rows that `clue train` keeps for testing; statistics come from the others.
@@ -41,6 +48,8 @@ pub struct SchemaArgs {
     /// Print one JSON document with schema, reasons and notes.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    reading: ReadingArgs,
 }
 
 /// Runs `clue schema`.
@@ -50,6 +59,8 @@ pub fn run(args: SchemaArgs) -> Result<ExitCode> {
         test_share: args.test_share,
         seed: Seed(args.seed),
         stratified: true,
+        reading: args.reading.reading(),
+        rows: RowRequest { id: args.id, test: None, weight: args.weight },
         meaning: args.meaning.meaning(),
         ..Request::new(args.file.to_string_lossy())
     };

@@ -7,7 +7,7 @@ use crate::progress::Bar;
 use crate::stop;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use cluekit::data::{self, Dataset, Request, RowRequest, Schema};
+use cluekit::data::{self, Dataset, Request, RowRequest, Schema, Targets};
 use cluekit::model::pipeline::train_run;
 use cluekit::model::plan::Plan;
 use cluekit::model::store::files::create_folder;
@@ -16,6 +16,9 @@ use cluekit::settings::parse_setting;
 use cluekit::{Error, Seed};
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// Share of the rows below which one of two classes is rare.
+const RARE: f64 = 0.05;
 
 /// Train a predictor with a posterior and a generative model on a dataset.
 #[derive(Args, Debug)]
@@ -27,6 +30,8 @@ use std::process::ExitCode;
   clue train loans.csv --target default --drop client --out runs/loans
   clue train loans.csv --target default --schema schema.toml --out runs/loans
   clue train adult.csv --test adult-test.csv --target income --id person --out runs/adult
+  clue train survey.csv --target votes --weight people --out runs/survey
+  clue train frauds.csv --target fraud --set predictor.class_weights=balanced --out runs/frauds
   clue train german.data --no-header --delimiter space --target column_21 --out runs/german
   clue train digits.npz --out runs/digits --set generative.architecture=convolution
   clue train images.idx.gz --labels labels.idx.gz --out runs/letters
@@ -48,6 +53,9 @@ pub struct TrainArgs {
     /// The column that identifies the rows of a table; it is no feature [default: one that is recognised].
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
+    /// The column that says how much each row counts in training; it is no feature.
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
     /// A file with the rows to test on, with the same columns, instead of a share of the rows.
     #[arg(long, value_name = "FILE", conflicts_with = "test_share")]
     test: Option<String>,
@@ -129,7 +137,7 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
 
 fn request(args: &TrainArgs) -> Request {
     let (name, target, split) = (args.dataset.clone(), args.target.clone(), args.split.clone());
-    let rows = RowRequest { id: args.id.clone(), test: args.test.clone() };
+    let rows = RowRequest { id: args.id.clone(), test: args.test.clone(), weight: args.weight.clone() };
     let (seed, reading, meaning) = (Seed(args.seed), args.reading.reading(), args.meaning.meaning());
     let stratified = data::is_table(&args.dataset);
     Request { name, target, split, test_share: args.test_share, seed, stratified, reading, rows, meaning }
@@ -151,7 +159,27 @@ fn read(args: &TrainArgs) -> Result<Dataset> {
     for note in &dataset.notes {
         tracing::info!("{note}");
     }
+    if let Some(note) = rare_class(&dataset) {
+        tracing::info!("{note}");
+    }
     Ok(dataset)
+}
+
+/// What can be done about a class that few training rows have.
+fn rare_class(dataset: &Dataset) -> Option<String> {
+    let Targets::Classes(labels) = &dataset.train.y else { return None };
+    let classes = dataset.schema.target.task.classes();
+    let count = |class: usize| labels.iter().filter(|&&label| label as usize == class).count();
+    let (rarest, rows) = (0..classes.len()).map(|class| (class, count(class))).min_by_key(|(_, rows)| *rows)?;
+    let share = rows as f64 / labels.len().max(1) as f64;
+    (classes.len() == 2 && rows > 0 && share < RARE).then(|| {
+        format!(
+            "class `{}` has {rows} of {} training rows; --set predictor.class_weights=balanced makes both classes count \
+             alike, at the price of probabilities that are no longer those of the data",
+            classes[rarest],
+            labels.len()
+        )
+    })
 }
 
 /// The defaults for this data, then `--config`, then every `--set`.

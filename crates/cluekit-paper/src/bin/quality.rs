@@ -369,7 +369,7 @@ impl<'a> Race<'a> {
             return Ok(vec![]);
         }
         let x: Vec<f32> = rows.iter().flat_map(|row| row.as_ref()).copied().collect();
-        let samples = Samples { x, width: self.inputs.width(), y: Targets::Unknown(rows.len()) };
+        let samples = Samples { x, width: self.inputs.width(), y: Targets::Unknown(rows.len()), weights: None };
         let says = predict(predictor, &samples, self.explainer.task())?;
         Ok(says.into_iter().map(|prediction| prediction.uncertainty.total).collect())
     }

@@ -129,7 +129,7 @@ impl OneTranslation {
             x.extend(near([0.0, 0.0]));
         }
         let count = x.len() / 2;
-        Encoded::of(models, Samples { x, width: 2, y: Targets::Classes(vec![0; count]) })
+        Encoded::of(models, Samples { x, width: 2, y: Targets::Classes(vec![0; count]), weights: None })
     }
 }
 

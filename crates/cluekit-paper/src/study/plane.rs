@@ -72,7 +72,7 @@ pub(super) fn land(stage: &Stage, view: View) -> Result<Land> {
         }
     }
     let x = values(generative.decode(&tensor(codes.clone(), [SIDE * SIDE, 2]))?);
-    let samples = Samples { x, width: stage.test().width, y: Targets::Classes(vec![0; SIDE * SIDE]) };
+    let samples = Samples { x, width: stage.test().width, y: Targets::Classes(vec![0; SIDE * SIDE]), weights: None };
     let predictions = predict(stage.explainer.predictor(), &samples, stage.explainer.task())?;
     let uncertainty = predictions.iter().map(|prediction| f64::from(prediction.uncertainty.total)).collect();
     Ok(Land { view, codes, uncertainty })

@@ -37,7 +37,7 @@ impl Encoded {
 
     /// Encodes the rows of a dataset whose predictions are known.
     pub fn with_predictions(models: &Models, samples: Samples, predictions: Vec<Prediction>) -> Result<Self> {
-        let Samples { x, width, y } = samples;
+        let Samples { x, width, y, .. } = samples;
         let classes = match y {
             Targets::Classes(labels) => Some(labels.into_iter().map(|label| label as usize).collect()),
             Targets::Values(_) | Targets::Unknown(_) => None,

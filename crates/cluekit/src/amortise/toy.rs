@@ -80,7 +80,7 @@ pub(super) fn pictures(width: usize) -> Schema {
 
 /// Rows with these classes.
 pub(super) fn rows(models: &Models, x: &[f32], width: usize, classes: &[u32]) -> Encoded {
-    let samples = Samples { x: x.to_vec(), width, y: Targets::Classes(classes.to_vec()) };
+    let samples = Samples { x: x.to_vec(), width, y: Targets::Classes(classes.to_vec()), weights: None };
     Encoded::of(models, samples).unwrap()
 }
 

@@ -88,7 +88,7 @@ mod tests {
         // LIMIT_BAL, PAY_0 and two categories of ZIP; PAY_0 = 2 is unsure, 0 is not.
         let row = |pay: f32, zip: bool| [1.0, pay, f32::from(u8::from(zip)), f32::from(u8::from(!zip))];
         let x = [row(2.0, true), row(2.0, false), row(0.0, true), row(0.0, false)].concat();
-        let samples = Samples { x, width: 4, y: Targets::Classes(vec![0, 1, 0, 0]) };
+        let samples = Samples { x, width: 4, y: Targets::Classes(vec![0, 1, 0, 0]), weights: None };
         let predictions = [0.69, 0.69, 0.1, 0.1].map(|total| says(&[0.6, 0.4], total));
         let rows = Rows { samples: &samples, predictions: &predictions, task: &schema.target.task, unsure_above: 0.5 };
         let bands = FeatureBand::of(&rows, &schema);
@@ -106,7 +106,7 @@ mod tests {
         schema.features[1].name = "months behind".into();
         // As many values as a number needs to be divided into quarters.
         let x = (0..100).flat_map(|row| [1.0, row as f32, 1.0, 0.0]).collect();
-        let samples = Samples { x, width: 4, y: Targets::Classes(vec![0; 100]) };
+        let samples = Samples { x, width: 4, y: Targets::Classes(vec![0; 100]), weights: None };
         let predictions = vec![says(&[0.6, 0.4], 0.1); 100];
         let rows = Rows { samples: &samples, predictions: &predictions, task: &schema.target.task, unsure_above: 0.5 };
         let bands = FeatureBand::of(&rows, &schema);

@@ -154,7 +154,7 @@ pub fn clients(schema: &Schema) -> Audit {
     let row = |pay: f32| [1.0, pay, 1.0, 0.0];
     let x = [row(2.0), row(2.0), row(0.0), row(0.0)].concat();
     let labels = [0, 1, 0, 0];
-    let samples = Samples { x, width: 4, y: Targets::Classes(labels.to_vec()) };
+    let samples = Samples { x, width: 4, y: Targets::Classes(labels.to_vec()), weights: None };
     let predictions = [(0.6, 0.67), (0.6, 0.67), (0.99, 0.05), (0.99, 0.05)].map(|(p, h)| says(&[p, 1.0 - p], h));
     let task = &schema.target.task;
     let rows = Rows { samples: &samples, predictions: &predictions, task, unsure_above: 0.5 };

@@ -121,7 +121,7 @@ pub(super) mod toy {
 
     /// Rows of one column that belong to these classes.
     pub fn of_classes(x: &[f32], labels: &[u32]) -> Samples {
-        Samples { x: x.to_vec(), width: 1, y: Targets::Classes(labels.to_vec()) }
+        Samples { x: x.to_vec(), width: 1, y: Targets::Classes(labels.to_vec()), weights: None }
     }
 
     /// Classes a, b and c.

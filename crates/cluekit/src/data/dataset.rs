@@ -40,7 +40,8 @@ pub struct Dataset {
 /// ```
 /// use cluekit::data::{Samples, Targets};
 ///
-/// let samples = Samples { x: vec![0.0, 1.0, 2.0, 3.0], width: 2, y: Targets::Classes(vec![0, 1]) };
+/// let y = Targets::Classes(vec![0, 1]);
+/// let samples = Samples { x: vec![0.0, 1.0, 2.0, 3.0], width: 2, y, weights: None };
 /// assert_eq!(samples.len(), 2);
 /// assert_eq!(samples.row(1), [2.0, 3.0]);
 /// assert_eq!(samples.select(&[1]).y, Targets::Classes(vec![1]));
@@ -53,6 +54,8 @@ pub struct Samples {
     pub width: usize,
     /// Targets, one for each row.
     pub y: Targets,
+    /// How much each row counts in the training of a predictor, 1 on the average; none where all count alike.
+    pub weights: Option<Vec<f32>>,
 }
 
 /// The targets of some rows.
@@ -113,7 +116,8 @@ impl Samples {
     /// The rows at `indices`, in that order.
     pub fn select(&self, indices: &[usize]) -> Self {
         let x = indices.iter().flat_map(|&i| self.row(i)).copied().collect();
-        Self { x, width: self.width, y: self.y.select(indices) }
+        let of = |weights: &Vec<f32>| indices.iter().map(|&i| weights[i]).collect();
+        Self { x, width: self.width, y: self.y.select(indices), weights: self.weights.as_ref().map(of) }
     }
 }
 

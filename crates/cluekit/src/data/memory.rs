@@ -88,7 +88,7 @@ impl Table {
         let Inferred { schema, notes, .. } = gaps::inferred(&mut table, NOTHING, &split.train, &Meaning::default())?;
         let schema = Schema { target: Target { name: "target".into(), task, unit: None, meaning: None }, ..schema };
         let (x, width) = (encode_inputs(&table, &schema)?, schema.width());
-        let all = Samples { x, width, y: Targets::Unknown(table.rows()) };
+        let all = Samples { x, width, y: Targets::Unknown(table.rows()), weights: None };
         let (train, test) = (all.select(&split.train), all.select(&split.test));
         Ok(Dataset { name, schema, train, test, sources: vec![], notes, names: Default::default() })
     }

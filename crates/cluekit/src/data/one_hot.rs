@@ -168,7 +168,7 @@ mod tests {
         let names: Vec<&'static str> = names.iter().map(|name| &*name.to_string().leak()).collect();
         let schema = table(names.iter().map(binary).collect());
         let x = rows.iter().flat_map(|row| row.chars().map(|c| if c == '1' { 1.0 } else { 0.0 })).collect();
-        one_hot_groups(&schema, &Samples { x, width: names.len(), y: Targets::Unknown(rows.len()) })
+        one_hot_groups(&schema, &Samples { x, width: names.len(), y: Targets::Unknown(rows.len()), weights: None })
     }
 
     #[test]
@@ -225,9 +225,9 @@ mod tests {
             ("f", Kind::Binary { categories: strings(&["no", "yes"]) }),
         ]);
         let x = vec![0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0];
-        let samples = Samples { x, width: 5, y: Targets::Unknown(2) };
+        let samples = Samples { x, width: 5, y: Targets::Unknown(2), weights: None };
         assert_eq!(one_hot_groups(&schema, &samples), [[2, 3]]);
-        let none = Samples { x: vec![], width: 5, y: Targets::Unknown(0) };
+        let none = Samples { x: vec![], width: 5, y: Targets::Unknown(0), weights: None };
         assert!(one_hot_groups(&schema, &none).is_empty());
     }
 }

@@ -63,6 +63,7 @@ impl Explainer {
             x: std::iter::once(x).chain(tried.iter().map(|(_, row)| row.as_slice())).flatten().copied().collect(),
             width: x.len(),
             y: Targets::Unknown(1 + tried.len()),
+            weights: None,
         };
         let says = predict(self.predictor(), &all, &self.task)?;
         let (now, after) = says.split_first().expect("the input itself comes first");
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn the_value_of_each_nearby_row_is_tried_once_in_the_place_of_the_rows_own() {
         let column = |start| Column { start, len: 1, kind: crate::data::ColumnKind::Gaussian };
-        let donors = Samples { x: vec![1.0, 5.0, 1.0, 0.0], width: 2, y: Targets::Unknown(2) };
+        let donors = Samples { x: vec![1.0, 5.0, 1.0, 0.0], width: 2, y: Targets::Unknown(2), weights: None };
         let tried = tried(&[0.0, 0.0], &donors, &[column(0), column(1)]);
         assert_eq!(tried, [(0, vec![1.0, 0.0]), (1, vec![0.0, 5.0])]);
     }

@@ -307,7 +307,7 @@ impl Explainer {
         let [train, validation] = split;
         let uncertainty = says.iter().flatten().map(|prediction| prediction.uncertainty).collect();
         let (width, count) = (train.width, train.len() + validation.len());
-        let samples = Samples { x: [train.x, validation.x].concat(), width, y: Targets::Unknown(count) };
+        let samples = Samples { x: [train.x, validation.x].concat(), width, y: Targets::Unknown(count), weights: None };
         Ok((Arc::new(samples), uncertainty))
     }
 

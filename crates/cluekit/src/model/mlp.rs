@@ -109,22 +109,23 @@ impl Trainable for Mlp {
 
     /// Σ over rows of −log p(y | x).
     fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Result<Tensor<1>> {
-        Ok(negative_log_likelihood(self.forward(weights, batch.x.clone(), rng), &batch.y, self.head))
+        Ok(negative_log_likelihood(self.forward(weights, batch.x.clone(), rng), batch, self.head))
     }
 }
 
-/// Σ over rows of −log p(y | outputs); for a Gaussian head without the constant ½ log 2π.
+/// Σ over rows of −w log p(y | outputs), where w = 1 unless the batch has weights; for a Gaussian head without the
+/// constant ½ log 2π.
 ///
 /// # Shapes
 /// - `outputs`: `[rows, outputs of the head]`
 /// - returns: scalar
-pub fn negative_log_likelihood(outputs: Tensor<2>, targets: &Targets, head: Head) -> Tensor<1> {
-    let rows = targets.len();
-    match (targets, head) {
+pub fn negative_log_likelihood(outputs: Tensor<2>, batch: &Batch, head: Head) -> Tensor<1> {
+    let rows = batch.y.len();
+    match (&batch.y, head) {
         (Targets::Classes(labels), Head::Classes(classes)) => {
             let mut chosen = vec![0.0; rows * classes];
             for (row, &label) in labels.iter().enumerate() {
-                chosen[row * classes + label as usize] = 1.0;
+                chosen[row * classes + label as usize] = batch.weights.as_ref().map_or(1.0, |weights| weights[row]);
             }
             (log_softmax(outputs, 1) * tensor(chosen, [rows, classes])).sum().neg()
         }
@@ -132,7 +133,12 @@ pub fn negative_log_likelihood(outputs: Tensor<2>, targets: &Targets, head: Head
             let mean = outputs.clone().slice([0..rows, 0..1]);
             let variance = softplus(outputs.slice([0..rows, 1..2]), 1.0) + VARIANCE_FLOOR;
             let residual = mean - tensor(values.clone(), [rows, 1]);
-            (variance.clone().log() + residual.powi_scalar(2) / variance).sum() * 0.5
+            let twice = variance.clone().log() + residual.powi_scalar(2) / variance;
+            let weighted = match &batch.weights {
+                Some(weights) => twice * tensor(weights.clone(), [rows, 1]),
+                None => twice,
+            };
+            weighted.sum() * 0.5
         }
         _ => unreachable!("head and targets both follow the schema's task"),
     }
@@ -143,20 +149,32 @@ mod tests {
     use super::*;
     use crate::tensor::scalar;
 
+    fn batch(y: Targets, weights: Option<Vec<f32>>) -> Batch {
+        Batch { x: tensor(vec![], [0, 0]), y, weights }
+    }
+
     #[test]
     fn equal_logits_cost_log_of_the_number_of_classes() {
         let outputs = tensor(vec![0.3; 8], [2, 4]);
-        let loss = negative_log_likelihood(outputs, &Targets::Classes(vec![0, 3]), Head::Classes(4));
+        let loss =
+            negative_log_likelihood(outputs.clone(), &batch(Targets::Classes(vec![0, 3]), None), Head::Classes(4));
         assert!((scalar(loss) - 2.0 * 4f32.ln()).abs() < 1e-6);
+        // A row of weight 3 counts three times, and one of weight 0 not at all.
+        let weighted = batch(Targets::Classes(vec![0, 3]), Some(vec![3.0, 0.0]));
+        let loss = negative_log_likelihood(outputs, &weighted, Head::Classes(4));
+        assert!((scalar(loss) - 3.0 * 4f32.ln()).abs() < 1e-6);
     }
 
     #[test]
     fn a_gaussian_head_pays_for_its_residual_and_its_variance() {
         // softplus(s) = ln(1 + eˢ) is 1 at s = ln(e − 1); the residual is 2: ½ (ln v + 4 / v), v = 1.0001.
         let s = (1f32.exp() - 1.0).ln();
-        let loss = negative_log_likelihood(tensor(vec![3.0, s], [1, 2]), &Targets::Values(vec![1.0]), Head::Gaussian);
         let expected = 0.5 * (1.0001f32.ln() + 4.0 / 1.0001);
-        assert!((scalar(loss) - expected).abs() < 1e-5);
+        for (weights, times) in [(None, 1.0), (Some(vec![2.5]), 2.5)] {
+            let batch = batch(Targets::Values(vec![1.0]), weights);
+            let loss = negative_log_likelihood(tensor(vec![3.0, s], [1, 2]), &batch, Head::Gaussian);
+            assert!((scalar(loss) - times * expected).abs() < 1e-5);
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 pub(crate) mod adam;
 pub(crate) mod bayesian;
 pub mod boosted;
+pub(crate) mod class_weights;
 pub mod foreign;
 pub(crate) mod mlp;
 pub(crate) mod network;

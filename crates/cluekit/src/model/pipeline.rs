@@ -1,5 +1,6 @@
 //! From a dataset to a finished run folder: validation split, generative model, predictor.
 
+use super::class_weights::weighted;
 use super::network::Network;
 use super::plan::Plan;
 use super::predictor;
@@ -24,7 +25,7 @@ pub fn train_run(folder: &RunFolder, record: &RunRecord, dataset: &Dataset, obse
     let plan = record.plan.as_ref().ok_or_else(|| Error::data("a run without a plan cannot be trained"))?;
     plan.validate(&dataset.schema, dataset.train.len())?;
     let checkpoint = folder.checkpoint()?;
-    let (train, validation) = validation_split(&dataset.train, plan.validation_share, seed)?;
+    let [train, validation] = rows_of(dataset, plan, seed)?;
     let rows = Rows { train: &train, validation: &validation };
     let mut session = Session { rows, seed, checkpoint: &checkpoint, observer };
     if !folder.has_generative() {
@@ -45,7 +46,7 @@ pub fn train_models(
     observer: &mut dyn Observer,
 ) -> Result<(Arc<dyn Generative>, Arc<dyn Predictor>)> {
     plan.validate(&dataset.schema, dataset.train.len())?;
-    let (train, validation) = validation_split(&dataset.train, plan.validation_share, seed)?;
+    let [train, validation] = rows_of(dataset, plan, seed)?;
     let rows = Rows { train: &train, validation: &validation };
     let checkpoint = Checkpoint::none();
     let mut session = Session { rows, seed, checkpoint: &checkpoint, observer };
@@ -55,6 +56,12 @@ pub fn train_models(
     let weights = predictor::train(&plan.predictor, &dataset.schema, &mut session)?;
     let predictor = Stacked::new(&weights, &Network::of(&plan.predictor, &dataset.schema)?)?;
     Ok((generative, Arc::new(predictor)))
+}
+
+/// The rows to learn from and the rows to watch, with the weights that the predictor gives them.
+fn rows_of(dataset: &Dataset, plan: &Plan, seed: Seed) -> Result<[Samples; 2]> {
+    let (train, validation) = validation_split(&dataset.train, plan.validation_share, seed)?;
+    Ok([train, validation].map(|samples| weighted(samples, plan.predictor.class_weights)))
 }
 
 /// The rows to learn from and the rows to watch, to stop training by and to choose settings on.

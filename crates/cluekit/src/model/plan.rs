@@ -86,6 +86,9 @@ pub struct PredictorPlan {
     pub samples: usize,
     /// Probability that a hidden activation is dropped; only for `dropout`.
     pub dropout: f64,
+    /// How much the rows of each class count.
+    #[serde(default)]
+    pub class_weights: ClassWeights,
     /// Training with Adam; for `bayesian` it is the warm start of the chain.
     pub fit: TrainingPlan,
     /// Settings of the Markov chain; only for `bayesian`.
@@ -104,6 +107,17 @@ pub enum PredictorKind {
     Dropout,
     /// One network, without posterior samples.
     Plain,
+}
+
+/// How much the rows of each class count in the training of a predictor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassWeights {
+    /// Every row counts alike, so that probabilities are those of the data.
+    #[default]
+    None,
+    /// The rows of each class together count as much as those of any other: for a rare class that must not be missed.
+    Balanced,
 }
 
 /// Kind of network of one posterior sample.
@@ -183,6 +197,7 @@ impl Plan {
                 blocks: 1,
                 samples: 50,
                 dropout: 0.2,
+                class_weights: ClassWeights::None,
                 fit: TrainingPlan { epochs: 4, batch: 256, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
                 sampler: Sampler { step: 0.004, likelihood_power: 10.0, ..Sampler::default() },
             },
@@ -211,6 +226,7 @@ impl Plan {
                 blocks: 1,
                 samples: 5,
                 dropout: 0.0,
+                class_weights: ClassWeights::None,
                 fit: TrainingPlan { epochs: 4, batch: 128, learning_rate: 4e-3, weight_decay: 0.01, patience: 0 },
                 sampler: Sampler::default(),
             },
@@ -270,6 +286,7 @@ impl Plan {
                 blocks: 0,
                 samples: 50,
                 dropout: 0.1,
+                class_weights: ClassWeights::None,
                 fit: TrainingPlan { epochs: 5, batch, learning_rate: 1e-3, weight_decay: 0.0, patience: 0 },
                 sampler: Sampler::default(),
             },
@@ -325,6 +342,11 @@ impl Plan {
         if generative.architecture == Architecture::Ladder {
             check(generative.low_latent > 0, "generative.low_latent", "must be positive for a ladder, got 0".into())?;
         }
+        check(
+            predictor.class_weights == ClassWeights::None || !schema.target.task.classes().is_empty(),
+            "predictor.class_weights",
+            format!("`balanced` needs classes, and the target `{}` is a value", schema.target.name),
+        )?;
         if predictor.network == NetworkKind::Resnet && schema.image.is_some() {
             channels(&predictor.channels, "predictor.channels")?;
             check(predictor.blocks > 0, "predictor.blocks", "must be positive, got 0".into())?;

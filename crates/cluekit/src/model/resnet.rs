@@ -197,11 +197,11 @@ impl Trainable for ResNet {
         Ok(match weights.are_tracked() {
             true => {
                 let (outputs, drift) = self.forward_in_training(weights, x);
-                negative_log_likelihood(outputs, &batch.y, self.head) + drift
+                negative_log_likelihood(outputs, batch, self.head) + drift
             }
             false => {
                 let folded = Weights::frozen(&self.folded(&weights.parameters()));
-                negative_log_likelihood(self.forward(&folded, x), &batch.y, self.head)
+                negative_log_likelihood(self.forward(&folded, x), batch, self.head)
             }
         })
     }
@@ -258,7 +258,12 @@ mod tests {
     fn by_the_statistics_of_the_rows_both_forms_are_the_same_network() {
         let (network, mut parameters) = network();
         let rows = 6;
-        let samples = Samples { x: normals(rows * 40, "x"), width: 40, y: Targets::Classes(vec![0, 1, 2, 0, 1, 2]) };
+        let samples = Samples {
+            x: normals(rows * 40, "x"),
+            width: 40,
+            y: Targets::Classes(vec![0, 1, 2, 0, 1, 2]),
+            weights: None,
+        };
         let x = tensor(samples.x.clone(), [rows, 40]);
         let all: Vec<usize> = (0..rows).collect();
         // The gradient of a statistic is how far it is from the rows': one whole step against it reaches them, layer

@@ -29,13 +29,15 @@ pub struct Batch {
     pub x: Tensor<2>,
     /// Targets, one for each row.
     pub y: Targets,
+    /// How much each row counts; none where all count alike.
+    pub weights: Option<Vec<f32>>,
 }
 
 impl Batch {
     /// The rows of `samples` at `indices`.
     pub fn of(samples: &Samples, indices: &[usize]) -> Self {
         let rows = samples.select(indices);
-        Self { x: tensor(rows.x, [indices.len(), rows.width]), y: rows.y }
+        Self { x: tensor(rows.x, [indices.len(), rows.width]), y: rows.y, weights: rows.weights }
     }
 }
 
@@ -44,7 +46,8 @@ pub trait Trainable: Sync {
     /// Names, shapes and places of its parameters.
     fn layout(&self) -> &Arc<Layout>;
 
-    /// The loss summed over the rows of `batch`; `rng` serves a loss that draws (dropout, latent noise).
+    /// The loss summed over the rows of `batch`, of a predictor each row as much as its weight says; `rng` serves a loss
+    /// that draws (dropout, latent noise).
     fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Result<Tensor<1>>;
 
     /// Rows that a thread takes at a time.

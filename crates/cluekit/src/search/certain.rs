@@ -230,7 +230,7 @@ mod tests {
 
     fn nearest(x: Vec<f32>, labels: Vec<u32>, z: f32) -> Vec<Option<f64>> {
         let models = Models::new(&Same, &Sigmoid);
-        let samples = Samples { x, width: 1, y: Targets::Classes(labels) };
+        let samples = Samples { x, width: 1, y: Targets::Classes(labels), weights: None };
         let certain = Certain::among(&models, samples, Uncertainty::Total, 0.1).unwrap();
         let found = certain.nearest_of_each_class(&models, &[&[z]]).unwrap().remove(0);
         found.into_iter().map(|near| near.map(|near| near.distance)).collect()
@@ -264,7 +264,7 @@ mod tests {
         // 5 and 7 are certain as they are, and 5 decodes to 0.
         let models = Models::new(&Lossy, &Sigmoid);
         let found = |x: Vec<f32>| {
-            let samples = Samples { y: Targets::Classes(vec![1; x.len()]), x, width: 1 };
+            let samples = Samples { y: Targets::Classes(vec![1; x.len()]), x, width: 1, weights: None };
             let certain = Certain::among(&models, samples, Uncertainty::Total, 0.1).unwrap();
             certain.nearest_of_each_class(&models, &[&[0.0]]).unwrap().remove(0)[1].clone().unwrap().distance
         };

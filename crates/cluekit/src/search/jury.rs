@@ -141,7 +141,7 @@ impl Jury {
     /// What all jurors say of each of some rows of `width` numbers.
     pub(super) fn verdicts(&self, rows: &[f32], width: usize, task: &Task) -> Result<Vec<Agreement>> {
         let count = rows.len() / width;
-        let samples = Samples { x: rows.to_vec(), width, y: Targets::Unknown(count) };
+        let samples = Samples { x: rows.to_vec(), width, y: Targets::Unknown(count), weights: None };
         let all = self.judges.iter().map(|juror| (juror, false)).chain(self.asked.iter().map(|juror| (juror, true)));
         let mut verdicts: Vec<Vec<Verdict>> = vec![vec![]; count];
         for (juror, asked) in all {

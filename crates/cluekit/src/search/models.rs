@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_row_that_is_not_there_is_named() {
-        let samples = Samples { x: vec![0.0; 4], width: 2, y: Targets::Classes(vec![0, 1]) };
+        let samples = Samples { x: vec![0.0; 4], width: 2, y: Targets::Classes(vec![0, 1]), weights: None };
         let problem = Inputs::of(&samples, &[0, 2], &CLASSES).unwrap_err().to_string();
         assert_eq!(problem, "setting `inputs`: there is no row 2; rows count from 0 to 1");
     }

@@ -279,7 +279,7 @@ mod tests {
             [bill, bill + f32::from(at % 2), f32::from(at % 3 / 2)]
         };
         let x: Vec<f32> = (0..500).flat_map(row).collect();
-        let samples = Samples { x, width: 3, y: Targets::Unknown(500) };
+        let samples = Samples { x, width: 3, y: Targets::Unknown(500), weights: None };
         Usual::among(&schema(), Arc::new(samples)).unwrap()
     }
 
@@ -316,7 +316,8 @@ mod tests {
             let last = if missing { -90.0 } else { bill + f32::from(at % 2) };
             [bill, last, f32::from(u8::from(missing)), f32::from(at % 3 / 2)]
         };
-        let samples = Samples { x: (0..500).flat_map(row).collect(), width: 4, y: Targets::Unknown(500) };
+        let samples =
+            Samples { x: (0..500).flat_map(row).collect(), width: 4, y: Targets::Unknown(500), weights: None };
         let usual = Usual::among(&schema, Arc::new(samples)).unwrap();
         assert_eq!(usual.outside(&[50.0, -90.0, 1.0, 0.0]), []);
         assert_eq!(usual.outside(&[50.0, -90.0, 0.0, 0.0])[0].range, [0.0, 100.0], "no range holds a median");
@@ -331,7 +332,7 @@ mod tests {
 
     #[test]
     fn few_rows_say_nothing_of_what_is_usual() {
-        let samples = Samples { x: vec![0.0; 90], width: 3, y: Targets::Unknown(30) };
+        let samples = Samples { x: vec![0.0; 90], width: 3, y: Targets::Unknown(30), weights: None };
         assert!(Usual::among(&schema(), Arc::new(samples)).is_none());
     }
 }

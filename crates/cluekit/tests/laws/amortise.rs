@@ -280,7 +280,7 @@ fn clusters_serve_three_groups_that_one_translation_cannot() {
     let models = Models::new(&Plane, &Island).with_task(&task);
     let rows = |x: Vec<f32>| {
         let y = Targets::Classes(vec![1; x.len() / 2]);
-        Encoded::of(&models, Samples { x, width: 2, y }).unwrap()
+        Encoded::of(&models, Samples { x, width: 2, y, weights: None }).unwrap()
     };
     for seed in 0..3 {
         let train = rows([around(20, 3.0, 10 + seed), around(20, 0.0, 20 + seed)].concat());

@@ -60,7 +60,7 @@ fn assert_certified(world: &World, search: &Search, metric: &Metric, explanation
     let rows: Vec<&[f32]> =
         [input.x.as_slice()].into_iter().chain(explanation.clues.iter().map(|c| &c.x[..])).collect();
     let y = Targets::Classes(vec![0; rows.len()]);
-    let samples = Samples { x: rows.concat(), width: world.samples.width, y };
+    let samples = Samples { x: rows.concat(), width: world.samples.width, y, weights: None };
     let fresh = predict(&world.predictor, &samples, &world.task).unwrap();
     let unit = match world.task {
         Task::Regression(scaling) => scaling.deviation as f32,

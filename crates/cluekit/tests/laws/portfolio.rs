@@ -47,7 +47,7 @@ fn two() -> Option<Portfolio> {
 
 /// H and H + λ_x d of some rows as counterfactuals of `x`.
 fn judged(world: &World, x: &[f32], rows: &[Vec<f32>]) -> Vec<(f32, f32)> {
-    let samples = Samples { x: rows.concat(), width: x.len(), y: Targets::Unknown(rows.len()) };
+    let samples = Samples { x: rows.concat(), width: x.len(), y: Targets::Unknown(rows.len()), weights: None };
     let says = predict(&world.predictor, &samples, &world.task).unwrap();
     let distance = |row: &Vec<f32>| row.iter().zip(x).map(|(a, b)| (a - b).abs()).sum::<f32>();
     says.iter()

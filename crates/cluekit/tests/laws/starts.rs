@@ -65,7 +65,7 @@ fn a_class_becomes_more_probable_along_its_path() {
         let towards = Starts { classes: vec![class], ..starts(&[InitScheme::ClassPath]) };
         for explanation in begin(&world, &towards, &world.inputs(4), 5, 0) {
             let decoded = world.models().generative.decode(&tensor(explanation.input.z.clone(), [1, LATENT])).unwrap();
-            let rows = Samples { x: values(decoded), width: WIDTH, y: Targets::Classes(vec![0]) };
+            let rows = Samples { x: values(decoded), width: WIDTH, y: Targets::Classes(vec![0]), weights: None };
             let at_z0 = predict(&world.predictor, &rows, &world.task).unwrap()[0].mean[class];
             let on_the_way = explanation.clues.iter().map(|clue| clue.probabilities[class]);
             let all: Vec<f32> = [at_z0].into_iter().chain(on_the_way).collect();

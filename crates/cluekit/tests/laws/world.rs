@@ -103,7 +103,7 @@ impl World {
         if let Some(schema) = &schema {
             x = x.chunks(width).flat_map(|row| as_data(schema, row)).collect();
         }
-        let mut samples = Samples { x, width, y: Targets::Classes(vec![0; ROWS]) };
+        let mut samples = Samples { x, width, y: Targets::Classes(vec![0; ROWS]), weights: None };
         let predictions = predict(&predictor, &samples, &task).unwrap();
         samples.y = match task {
             Task::Classification { .. } => Targets::Classes(predictions.iter().map(|p| p.label() as u32).collect()),

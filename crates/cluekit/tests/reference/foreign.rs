@@ -13,7 +13,7 @@ fn a_foreign_classifier_says_what_numpy_says() {
     assert_eq!(log_probabilities.dims(), [4, 5, 3]);
     assert_close("log-probabilities", &values(log_probabilities), &expected["log_probabilities"]);
 
-    let samples = Samples { x: values(x), width: 6, y: Targets::Classes(vec![0; 5]) };
+    let samples = Samples { x: values(x), width: 6, y: Targets::Classes(vec![0; 5]), weights: None };
     let predictions = predict(&predictor, &samples, &schema.target.task).unwrap();
     assert_close("mean", &probabilities(&predictions), &expected["mean"]);
     assert_uncertainty(&predictions, &expected);
@@ -27,7 +27,7 @@ fn foreign_residual_networks_say_what_numpy_says() {
     let x = matrix(&expected["x"]);
     let Predictive::Classes { log_probabilities } = predictor.predict(&x).unwrap() else { panic!("classes") };
     assert_close("log-probabilities", &values(log_probabilities), &expected["log_probabilities"]);
-    let samples = Samples { x: values(x), width: 30, y: Targets::Classes(vec![0; 4]) };
+    let samples = Samples { x: values(x), width: 30, y: Targets::Classes(vec![0; 4]), weights: None };
     let predictions = predict(&predictor, &samples, &schema.target.task).unwrap();
     assert_uncertainty(&predictions, &expected);
 }
@@ -43,7 +43,7 @@ fn a_foreign_regression_says_what_numpy_says_in_the_datas_unit() {
     assert_close("means", &values(mean), &expected["sample_means"]);
     assert_close("variances", &values(variance), &expected["sample_variances"]);
 
-    let samples = Samples { x: values(x), width: 3, y: Targets::Values(vec![0.0; 5]) };
+    let samples = Samples { x: values(x), width: 3, y: Targets::Values(vec![0.0; 5]), weights: None };
     let predictions = predict(&predictor, &samples, &schema.target.task).unwrap();
     assert_close("mean", &probabilities(&predictions), &expected["mean"]);
     assert_uncertainty(&predictions, &expected);
@@ -136,10 +136,11 @@ fn the_elbo_is_that_of_numpy_where_no_noise_enters() {
 fn losses_are_those_of_numpy() {
     let expected = &json("formulas.json")["loss"];
     let outputs = matrix(&expected["outputs"]);
+    let batch = |y| Batch { x: outputs.clone(), y, weights: None };
     let labels = expected["labels"].as_array().unwrap().iter().map(|label| label.as_u64().unwrap() as u32).collect();
-    let loss = negative_log_likelihood(outputs.clone(), &Targets::Classes(labels), Head::Classes(3));
+    let loss = negative_log_likelihood(outputs.clone(), &batch(Targets::Classes(labels)), Head::Classes(3));
     assert_close("classes", &[scalar(loss)], &expected["of_classes"]);
-    let targets = Targets::Values(numbers(&expected["targets"]));
+    let targets = batch(Targets::Values(numbers(&expected["targets"])));
     let loss = negative_log_likelihood(outputs.slice([0..4, 0..2]), &targets, Head::Gaussian);
     assert_close("values", &[scalar(loss)], &expected["of_values"]);
 }

@@ -14,7 +14,7 @@ use cluekit::model::{Generative, Predictive, Predictor};
 use cluekit::prediction::{Prediction, predict, probabilities};
 use cluekit::tensor::{Tensor, scalar, tensor, values};
 use cluekit::testing::model::{
-    Adam, Head, Likelihood, Sghmc, Trainable, VaeNetwork, VaeShape, Weights, negative_log_likelihood,
+    Adam, Batch, Head, Likelihood, Sghmc, Trainable, VaeNetwork, VaeShape, Weights, negative_log_likelihood,
 };
 use cluekit::uncertainty::Uncertainty;
 use cluekit::{Error, Seed};

@@ -293,7 +293,7 @@ fn maximum<'a>(path: &Path, parts: impl Iterator<Item = &'a Array>) -> Result<f6
 fn samples(images: &Array, layout: &Layout, maximum: f64, labels: &[i128], classes: &[i128]) -> Samples {
     let class = |label: &i128| classes.binary_search(label).expect("classes hold every label") as u32;
     let (x, width) = (encode(images, layout, maximum), layout.sizes.iter().product());
-    Samples { x, width, y: Targets::Classes(labels.iter().map(class).collect()) }
+    Samples { x, width, y: Targets::Classes(labels.iter().map(class).collect()), weights: None }
 }
 
 /// Every image, channel by channel, full intensity at 1.

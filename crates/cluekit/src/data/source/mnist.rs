@@ -85,7 +85,7 @@ impl Files {
             return Err(Error::file(labels, problem));
         }
         let y = chosen(label_count).map(|row| u32::from(all_digits[row])).collect();
-        let samples = Samples { x, width: SIDE * SIDE, y: Targets::Classes(y) };
+        let samples = Samples { x, width: SIDE * SIDE, y: Targets::Classes(y), weights: None };
         Ok((samples, vec![pixels.source, digits.source]))
     }
 }

@@ -46,7 +46,7 @@ pub struct Request {
     /// How the file is to be read, where its contents do not say it.
     #[serde(default, skip_serializing_if = "Reading::is_default")]
     pub reading: Reading,
-    /// Which column names the rows of a table, and which file holds its test rows.
+    /// Which columns name and weigh the rows of a table, and which file holds its test rows.
     #[serde(default, skip_serializing_if = "RowRequest::is_default")]
     pub rows: RowRequest,
     /// Whether the rows of a table are split with the same share of each class for testing.
@@ -57,7 +57,7 @@ pub struct Request {
     pub meaning: Meaning,
 }
 
-/// What a table's rows are called, and where its test rows come from.
+/// What a table's rows are called, how much each counts, and where its test rows come from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowRequest {
@@ -67,6 +67,9 @@ pub struct RowRequest {
     /// File of the test rows, with the same columns; none for a share of the rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
+    /// Column that says how much each row counts in training; it is no feature. None where all count alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
 }
 
 impl RowRequest {
@@ -129,7 +132,7 @@ pub fn read_file(
             let source = source_of(path)?;
             Ok(FileRows {
                 name: source.file.clone(),
-                samples: Arc::new(Samples { x, width, y: Targets::Unknown(count) }),
+                samples: Arc::new(Samples { x, width, y: Targets::Unknown(count), weights: None }),
                 positions: (0..count).collect(),
                 names: RowNames::default(),
                 rejected: vec![],

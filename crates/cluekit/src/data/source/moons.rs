@@ -26,7 +26,7 @@ pub fn make(seed: Seed) -> Dataset {
     let ((x1, first), (x2, second)) = (feature("x1", 0), feature("x2", 1));
     let x = points.iter().flat_map(|[a, b]| [first.encode(*a), second.encode(*b)]).collect();
     let y = Targets::Classes((0..points.len()).map(label).collect());
-    let all = Samples { x, width: 2, y };
+    let all = Samples { x, width: 2, y, weights: None };
     let part = |rows: std::ops::Range<usize>| all.select(&rows.collect::<Vec<_>>());
     let task = Task::Classification { classes: vec!["upper".to_owned(), "lower".to_owned()] };
     Dataset {

@@ -47,7 +47,7 @@ pub fn load(path: &Path, request: &Request) -> Result<Dataset> {
     let channels = if are_grey(&pixels) { 1 } else { 3 };
     let image = Image { channels, height, width, maximum: MAXIMUM };
     let x = pixels.iter().flat_map(|pixels| encoded(pixels, channels)).collect();
-    let all = Samples { x, width: channels * height * width, y: Targets::Classes(found.labels.clone()) };
+    let all = Samples { x, width: channels * height * width, y: Targets::Classes(found.labels.clone()), weights: None };
     let split = Split::new(all.len(), request.test_share, request.seed)?;
     let schema = Schema {
         target: Target {

@@ -2,6 +2,7 @@
 
 mod identifiers;
 mod problems;
+mod weights;
 
 use super::{FileRows, Request};
 use crate::data::encoding::{Cell, holds};
@@ -27,6 +28,7 @@ pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<D
     };
     let target = target_name(&table, request, schema)?.to_owned();
     let asked = identifiers::asked(&mut table, request.rows.id.as_deref(), &target, schema)?;
+    let weight = weights::asked(&mut table, request.rows.weight.as_deref(), &target, schema)?;
     let (split, left_out) = split(&table, &target, request, schema)?;
     let Inferred { schema, notes, .. } = match schema {
         Some(schema) => completed(&table, schema, &split.train)?,
@@ -34,7 +36,8 @@ pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<D
     };
     let notes = read.into_iter().chain(left_out).chain(notes).collect();
     let id = asked.or_else(|| identifiers::recognised(&table, &schema));
-    let dataset = Dataset { notes, ..assemble(&file_name(path), &table, schema, &split, source)? };
+    let mut dataset = Dataset { notes, ..assemble(&file_name(path), &table, schema, &split, source)? };
+    dataset.train.weights = weight.map(|column| weights::of(&table, &column, &split.train)).transpose()?;
     let named = named(dataset, &table, id.as_ref(), &split);
     match &request.rows.test {
         Some(test) => with_test(named, Path::new(test), id.as_ref(), &request.reading),
@@ -57,7 +60,12 @@ fn with_test(dataset: Dataset, path: &Path, id: Option<&RawColumn>, reading: &Re
     given(&table, schema)?;
     let all = |rows: &[usize]| Ok(Split { train: vec![], test: (0..rows.len()).collect() });
     let (Split { test: known, .. }, left_out) = gaps::split(&table, &schema.target.name, Some(schema), all)?;
-    let test = Samples { x: encode_inputs(&table, schema)?, width: schema.width(), y: encode_targets(&table, schema)? };
+    let test = Samples {
+        x: encode_inputs(&table, schema)?,
+        width: schema.width(),
+        y: encode_targets(&table, schema)?,
+        weights: None,
+    };
     let id = id.and_then(|id| table.column(&id.name));
     let names = PartNames { test: identifiers::names(&table, id).select(&known), ..dataset.names };
     let sources = dataset.sources.into_iter().chain([source]).collect();
@@ -101,6 +109,7 @@ pub fn describe(request: &Request) -> Result<Described> {
     let request = Request { target: request.target.clone().or(last), ..request.clone() };
     let target = target_name(&table, &request, None)?.to_owned();
     identifiers::asked(&mut table, request.rows.id.as_deref(), &target, None)?;
+    weights::asked(&mut table, request.rows.weight.as_deref(), &target, None)?;
     let (split, left_out) = split(&table, &target, &request, None)?;
     let Inferred { schema, notes, reasons } = gaps::inferred(&mut table, &target, &split.train, &request.meaning)?;
     let mut notes: Vec<String> = read.into_iter().chain(left_out).chain(notes).collect();
@@ -195,7 +204,7 @@ pub fn read_file(path: &Path, schema: &Schema, id: Option<&str>, strict: bool, r
         false => Ok(Targets::Unknown(table.rows())),
     };
     let y = if strict { targets? } else { targets.unwrap_or(Targets::Unknown(table.rows())) };
-    let all = Samples { x, width: schema.width(), y };
+    let all = Samples { x, width: schema.width(), y, weights: None };
     let names = identifiers::names(&table, id.and_then(|id| table.column(id)));
     let positions: Vec<usize> = (0..table.rows()).filter(|&row| !problems.hold(row)).collect();
     let rejected = problems.of_rows().map(|(index, reason)| RejectedRow { index, name: names.get(index), reason });
@@ -259,7 +268,12 @@ pub(in crate::data) fn assembled(
     sources: Vec<Source>,
 ) -> Result<Dataset> {
     schema.validate().map_err(|error| Error::file(&table.path, error.to_string()))?;
-    let all = Samples { x: encode_inputs(table, &schema)?, width: schema.width(), y: encode_targets(table, &schema)? };
+    let all = Samples {
+        x: encode_inputs(table, &schema)?,
+        width: schema.width(),
+        y: encode_targets(table, &schema)?,
+        weights: None,
+    };
     let (train, test) = (all.select(&split.train), all.select(&split.test));
     let names = identifiers::names(table, None);
     let names = PartNames { id: None, train: names.select(&split.train), test: names.select(&split.test) };

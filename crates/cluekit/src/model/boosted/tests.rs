@@ -25,7 +25,7 @@ pub(super) fn samples_of(task: &Task, rows: usize) -> Samples {
         2 => Targets::Classes(points().map(|[a, b]| u32::from(a * b > 0.0)).collect()),
         _ => Targets::Classes(points().map(|[a, b]| if a > 0.3 { 0 } else { 1 + u32::from(b > a) }).collect()),
     };
-    Samples { x, width: 2, y }
+    Samples { x, width: 2, y, weights: None }
 }
 
 fn deviation(first: f32) -> f32 {
@@ -150,7 +150,8 @@ fn the_loss_of_the_rows_learned_from_never_rises() {
 #[test]
 fn one_round_on_a_toy_is_the_newton_step_by_hand() {
     // The start is ln(3/3) = 0: gradients ½, ½, −½, −½ and curvatures ¼.
-    let samples = Samples { x: vec![0.0, 1.0, 2.0, 3.0], width: 1, y: Targets::Classes(vec![0, 0, 1, 1]) };
+    let samples =
+        Samples { x: vec![0.0, 1.0, 2.0, 3.0], width: 1, y: Targets::Classes(vec![0, 0, 1, 1]), weights: None };
     let plan = BoostedPlan {
         members: 1,
         rounds: 1,
@@ -185,7 +186,7 @@ fn members_differ_and_noise_stops_them_early() {
     let mut rng = Seed(1).stream("noise");
     let x: Vec<f32> = (0..3000).map(|_| rng.random()).collect();
     let y = Targets::Classes((0..1000).map(|_| rng.random_range(0..2)).collect());
-    let boosted = fit(&BoostedPlan::default(), &Samples { x, width: 3, y }, &classes(2));
+    let boosted = fit(&BoostedPlan::default(), &Samples { x, width: 3, y, weights: None }, &classes(2));
     let trees: Vec<usize> = boosted.members.iter().map(|member| member.trees.len()).collect();
     assert!(trees.iter().all(|&count| count < 20), "{trees:?}");
     assert_ne!(boosted.members[0], boosted.members[1]);
@@ -226,7 +227,7 @@ fn poor_data_make_poor_predictors_and_no_panic() {
                 Task::Classification { .. } => Targets::Classes(vec![1; x.len()]),
             };
             let plan = BoostedPlan { least_in_leaf: 1, l2: 0.0, ..BoostedPlan::default() };
-            let boosted = fit(&plan, &Samples { x, width: 1, y }, &task);
+            let boosted = fit(&plan, &Samples { x, width: 1, y, weights: None }, &task);
             let answers = mean_answers(&boosted, &tensor(vec![0.0, nan, f32::INFINITY], [3, 1]));
             assert!(answers.iter().all(|answer| answer.is_finite()), "{answers:?}");
         }
@@ -240,15 +241,19 @@ fn unusable_data_and_settings_are_refused() {
         Boosted::fit(&plan, &samples, &task, Seed(0), &|| Ok(())).unwrap_err().to_string()
     };
     let two = || Targets::Classes(vec![0, 1]);
-    let message = refusal(Samples { x: vec![0.0; 3], width: 2, y: two() }, classes(2));
+    let message = refusal(Samples { x: vec![0.0; 3], width: 2, y: two(), weights: None }, classes(2));
     assert!(message.contains("the training rows has shape [3], expected [2, 2]"), "{message}");
-    for samples in
-        [Samples { x: vec![], width: 0, y: two() }, Samples { x: vec![], width: 2, y: Targets::Classes(vec![]) }]
-    {
+    for samples in [
+        Samples { x: vec![], width: 0, y: two(), weights: None },
+        Samples { x: vec![], width: 2, y: Targets::Classes(vec![]), weights: None },
+    ] {
         assert!(refusal(samples, classes(2)).contains("teach boosted trees nothing"));
     }
-    assert!(refusal(Samples { x: vec![0.0; 2], width: 1, y: two() }, classes(0)).contains("nothing"));
-    assert!(refusal(Samples { x: vec![0.0; 2], width: 1, y: two() }, regression()).contains("targets of their task"));
+    assert!(refusal(Samples { x: vec![0.0; 2], width: 1, y: two(), weights: None }, classes(0)).contains("nothing"));
+    assert!(
+        refusal(Samples { x: vec![0.0; 2], width: 1, y: two(), weights: None }, regression())
+            .contains("targets of their task")
+    );
     let boosted = fitted(&samples_of(&classes(2), 50), &classes(2));
     let error = boosted.predict(&tensor(vec![0.0; 3], [1, 3])).unwrap_err();
     assert_eq!(error.to_string(), "the input has shape [1, 3], expected [1, 2]");

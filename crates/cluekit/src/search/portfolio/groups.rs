@@ -69,7 +69,7 @@ mod tests {
         )
         .unwrap();
         let rows = [[1.0, 2.0, 0.0, 0.0], [0.0, 3.0, 1.0, 0.0], [0.0, 5.0, 0.0, 1.0], [1.0, 4.0, 0.0, 0.0]];
-        let samples = Samples { x: rows.concat(), width: 4, y: Targets::Unknown(4) };
+        let samples = Samples { x: rows.concat(), width: 4, y: Targets::Unknown(4), weights: None };
         let (groups, lattice) = (Groups::of(&schema, &samples), Lattice::of(&schema, &samples, 8));
         let moved = groups.with(&lattice, &rows[0], 2, &[1.0]);
         assert_eq!(moved, [0.0, 2.0, 1.0, 0.0]);

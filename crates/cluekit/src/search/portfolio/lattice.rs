@@ -205,6 +205,7 @@ mod tests {
             x: numbers.iter().flat_map(|&number| [number, 1.0, 0.0, 0.0]).collect(),
             width: 4,
             y: Targets::Unknown(numbers.len()),
+            weights: None,
         };
         let mut schema = schema();
         let Kind::Continuous(scaling) = &mut schema.features[0].kind else { panic!("a number") };
@@ -229,7 +230,8 @@ mod tests {
         let mut schema = schema();
         schema.features[0].missing = Some(crate::data::Missing { sentinels: vec![], median: Some(3.0) });
         let x = vec![1.0, 0.0, 1.0, 0.0, 0.0, 3.0, 1.0, 0.0, 0.0, 1.0, 4.0, 0.0, 1.0, 0.0, 0.0];
-        let lattice = Lattice::of(&schema, &Samples { x: x.clone(), width: 5, y: Targets::Unknown(3) }, 8);
+        let lattice =
+            Lattice::of(&schema, &Samples { x: x.clone(), width: 5, y: Targets::Unknown(3), weights: None }, 8);
         let bounds = Bounds { lower: vec![2.0, 0.0, 0.0, 0.0, 0.0], upper: vec![9.0, 1.0, 1.0, 1.0, 1.0] };
         let others = |x: &[f32]| lattice.others(0, x, &bounds).map(<[f32]>::to_vec).collect::<Vec<_>>();
         assert_eq!(others(&x[..5]), [[4.0, 0.0]]);
@@ -251,6 +253,7 @@ mod tests {
             x: vec![1.0, 1.0, 0.0, 0.0, 4.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0],
             width: 4,
             y: Targets::Unknown(3),
+            weights: None,
         };
         let lattice = Lattice::of(&schema(), &rows, 8);
         let bounds = Bounds { lower: vec![0.0; 4], upper: vec![9.0, 1.0, 1.0, 1.0] };

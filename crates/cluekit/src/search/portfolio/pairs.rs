@@ -84,7 +84,7 @@ mod tests {
         )
         .unwrap();
         let rows = [[1.0, 0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]];
-        let pairs = Pairs::of(&schema, &Samples { x: rows.concat(), width: 5, y: Targets::Unknown(3) });
+        let pairs = Pairs::of(&schema, &Samples { x: rows.concat(), width: 5, y: Targets::Unknown(3), weights: None });
         let (husband, child) = ([1.0, 2.0, 1.0, 0.0, 0.0], [0.0, 3.0, 0.0, 1.0, 0.0]);
         assert_eq!(pairs.unseen(&husband, &child), None, "both pairs are held");
         let odd = [0.0, 2.0, 1.0, 0.0, 0.0];

@@ -296,7 +296,7 @@ impl<'a> Trial<'a> {
 /// The rows at some positions.
 fn samples(rows: &[Candidate], at: &[usize]) -> Samples {
     let x: Vec<f32> = at.iter().flat_map(|&at| rows[at].x.iter().copied()).collect();
-    Samples { width: x.len() / at.len().max(1), x, y: Targets::Unknown(at.len()) }
+    Samples { width: x.len() / at.len().max(1), x, y: Targets::Unknown(at.len()), weights: None }
 }
 
 /// At most `most` rows of each input, the best by a goal, in their order.

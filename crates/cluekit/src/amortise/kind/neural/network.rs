@@ -135,7 +135,7 @@ pub(super) fn as_samples(rows: &Encoded, task: &Task) -> Samples {
     }
     // What is asked for is drawn in every step, so a row has no target of its own.
     let count = rows.len();
-    Samples { width: x.len() / count.max(1), x, y: Targets::Classes(vec![0; count]) }
+    Samples { width: x.len() / count.max(1), x, y: Targets::Classes(vec![0; count]), weights: None }
 }
 
 /// f(x₀) as the network sees it: probabilities, or a value in deviations of the target.

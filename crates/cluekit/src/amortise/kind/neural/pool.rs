@@ -52,7 +52,7 @@ pub(super) fn pool(
     let mut pool = as_samples(&mixed, models.task());
     let real = as_samples(&train.select(&rows), models.task());
     pool.x.extend(real.x);
-    Ok(Samples { y: Targets::Classes(vec![0; pool.x.len() / real.width]), width: real.width, x: pool.x })
+    Ok(Samples { y: Targets::Classes(vec![0; pool.x.len() / real.width]), width: real.width, x: pool.x, weights: None })
 }
 
 /// Rows between two training rows of different classes, as the generative model sees them; `done` hears of each twice,
@@ -87,7 +87,7 @@ pub(super) fn mixtures(models: &Models, train: &Encoded, plan: &NeuralPlan, seed
     });
     let x = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
     let y = Targets::Values(vec![0.0; x.len() / width]);
-    let samples = Samples { x, width, y };
+    let samples = Samples { x, width, y, weights: None };
     let predictions = predict_watched(models.predictor, &samples, models.task(), done)?;
     Encoded::with_predictions(models, samples, predictions)
 }
