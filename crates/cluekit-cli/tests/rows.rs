@@ -152,6 +152,20 @@ fn a_row_that_no_change_brings_within_the_constraints_is_left_out() {
 }
 
 #[test]
+fn an_audit_goes_on_beside_rows_that_cannot_meet_the_constraints() {
+    let place = tempfile::tempdir().unwrap();
+    let page = place.path().join("audit.html").display().to_string();
+    let narrow = ["--immutable", "age", "--range", "age=20..45", "--quick", "--no-groups", "--out", &page];
+    let (_, found) = document(&mut on("audit", &clients().run, &narrow));
+    let told: Vec<&str> = found["missing"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert!(told.iter().any(|line| line.contains("no change meets the constraints")), "{told:?}");
+    assert!(!found["gallery"].is_null());
+    let (_, message) =
+        fails(&mut on("audit", &clients().run, &["--immutable", "age", "--range", "age=10..11", "--quick"]));
+    assert!(message.contains("age"), "{message}");
+}
+
+#[test]
 fn measures_and_audits_of_a_file_need_all_its_rows_with_their_targets() {
     let run = &clients().run;
     let path = file("next.csv", &table(300..360));

@@ -215,8 +215,8 @@ impl Explainer {
         let mut audit = self.begun_audit(settings, name)?;
         let looked = self.look(settings, &mut audit, search.threshold)?;
         audit.subject.accepted_below = Some(search.threshold);
-        let top: Vec<usize> =
-            ranked(&looked.predictions, Uncertainty::Total).into_iter().take(settings.top()).collect();
+        let (top, infeasible) = self.most_uncertain(&looked, settings.top())?;
+        audit.missing.extend(infeasible);
         let found = self.clues(&search, &looked, &top, settings.seed, observer)?;
         let mut explanations: Vec<Explanation> = found.iter().map(|found| found.explanation.clone()).collect();
         audit.latent = self.latent_map(&looked, &found, &explanations)?;
@@ -279,6 +279,37 @@ impl Explainer {
             bands: FeatureBand::of(&rows, schema),
         });
         Ok(looked)
+    }
+
+    /// The most uncertain rows that some change brings within the constraints, and a sentence on the others that would have
+    /// been among them.
+    fn most_uncertain(&self, looked: &Looked, count: usize) -> Result<(Vec<usize>, Option<String>)> {
+        let schema = self.known_schema()?;
+        let (mut top, mut first, mut others) = (Vec::new(), None, 0);
+        for row in ranked(&looked.predictions, Uncertainty::Total) {
+            if top.len() == count {
+                break;
+            }
+            let bounds = schema.image.is_none().then(|| schema.constraints.bounds(schema, looked.samples.row(row)));
+            match bounds.transpose() {
+                Ok(_) => top.push(row),
+                Err(problem) => {
+                    first.get_or_insert((row, problem));
+                    others += 1;
+                }
+            }
+        }
+        match first {
+            Some((row, problem)) if top.is_empty() => Err(problem.of_input(row)),
+            Some((row, problem)) => {
+                let rows = if others == 1 { "row has" } else { "rows have" };
+                let example = if others == 1 { "" } else { ", for one" };
+                let told =
+                    format!("{others} uncertain {rows} no clue, since no change meets the constraints: row {row}");
+                Ok((top, Some(format!("{told}{example}, {problem}"))))
+            }
+            None => Ok((top, None)),
+        }
     }
 
     /// ∇-CLUE with the settings of an audit; of a table with what is tried beside it.

@@ -1,10 +1,11 @@
-//! Flat Parquet files: whole and real numbers, booleans and text, column by column.
+//! Flat Parquet files: whole and real numbers, booleans, dates and text, column by column.
 
 use super::build::{Words, column_names, decimals_of, infinite_value};
 use super::{Cells, Places, RawColumn, RawTable, guarded, is_rounded};
+use crate::data::Calendar;
 use crate::error::{Error, Result};
 use csv::StringRecord;
-use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
+use parquet::basic::{Compression, ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
@@ -13,6 +14,8 @@ use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
 use std::path::Path;
 
+/// Seconds of a day.
+const SECONDS_OF_A_DAY: i64 = 24 * 3600;
 /// Rows that are read at once.
 const BATCH: usize = 8192;
 
@@ -74,6 +77,8 @@ enum Meaning {
     Unsigned,
     /// A number of units of 10⁻ˢᶜᵃˡᵉ.
     Decimal(i32),
+    /// A date or time: so many units a second, or days where there is none.
+    Time(Option<i64>),
 }
 
 /// What the numbers of a column mean, or why they cannot be used.
@@ -81,21 +86,27 @@ fn meaning(descriptor: &ColumnDescriptor) -> std::result::Result<Meaning, &'stat
     if descriptor.path().parts().len() > 1 || descriptor.max_rep_level() > 0 {
         return Err("is nested or a list; flatten it or drop the column");
     }
-    let time = "holds dates or times; turn them into numbers or drop the column";
-    if matches!(descriptor.logical_type_ref(), Some(LogicalType::Timestamp(_) | LogicalType::Time(_))) {
-        return Err(time);
+    let time = "holds times of the day; turn them into numbers or drop the column";
+    match descriptor.logical_type_ref() {
+        Some(LogicalType::Timestamp(timestamp)) => {
+            return Ok(Meaning::Time(Some(match timestamp.unit {
+                TimeUnit::MILLIS => 1000,
+                TimeUnit::MICROS => 1_000_000,
+                TimeUnit::NANOS => 1_000_000_000,
+            })));
+        }
+        Some(LogicalType::Time(_)) => return Err(time),
+        _ => {}
     }
     match descriptor.converted_type() {
         ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64 => {
             Ok(Meaning::Unsigned)
         }
         ConvertedType::DECIMAL => Ok(Meaning::Decimal(descriptor.type_scale())),
-        ConvertedType::DATE
-        | ConvertedType::TIME_MILLIS
-        | ConvertedType::TIME_MICROS
-        | ConvertedType::TIMESTAMP_MILLIS
-        | ConvertedType::TIMESTAMP_MICROS
-        | ConvertedType::INTERVAL => Err(time),
+        ConvertedType::DATE => Ok(Meaning::Time(None)),
+        ConvertedType::TIMESTAMP_MILLIS => Ok(Meaning::Time(Some(1000))),
+        ConvertedType::TIMESTAMP_MICROS => Ok(Meaning::Time(Some(1_000_000))),
+        ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS | ConvertedType::INTERVAL => Err(time),
         _ => Ok(Meaning::Plain),
     }
 }
@@ -139,6 +150,8 @@ impl Collector<'_> {
     fn integer(&mut self, value: i64, meaning: &Meaning) -> Result<()> {
         match meaning {
             Meaning::Decimal(scale) => self.written(&format!("{value}e{}", -scale)),
+            Meaning::Time(None) => self.number((value * SECONDS_OF_A_DAY) as f64, 0),
+            Meaning::Time(Some(units)) => self.number(value.div_euclid(*units) as f64, 0),
             _ => self.whole(value.into()),
         }
     }
@@ -162,6 +175,25 @@ impl Collector<'_> {
             .map_err(|_| self.cell_error(row, "is not UTF-8 text; turn it into text or drop the column"))?;
         self.words.push(text.trim());
         Ok(())
+    }
+
+    /// The cells of a column of seconds since 1970: text that says no more of the time than the column holds.
+    fn dates(mut self) -> Result<Cells> {
+        let seconds = std::mem::take(&mut self.values);
+        let whole = |unit: i64| seconds.iter().all(|second| second.is_nan() || second % unit as f64 == 0.0);
+        let (calendar, unit) = [(Calendar::IsoDay, SECONDS_OF_A_DAY), (Calendar::Minute, 60)]
+            .into_iter()
+            .find(|(_, unit)| whole(*unit))
+            .unwrap_or((Calendar::Second, 1));
+        for (row, second) in seconds.into_iter().enumerate() {
+            let number = second / unit as f64;
+            let text = if number.is_nan() { String::new() } else { calendar.write(number) };
+            if !text.is_empty() && calendar.read(&text) != Some(number) {
+                return Err(self.cell_error(row, "is no date of the years 0 to 9999; mend the cell or drop the column"));
+            }
+            self.words.push(&text);
+        }
+        Ok(self.words.cells())
     }
 
     fn cells(self) -> Cells {
@@ -237,7 +269,7 @@ fn read_column(
             })?,
             ColumnReader::FloatColumnReader(r) => all.each(r, row, |all, _, v| all.written(&format!("{v:e}")))?,
             ColumnReader::DoubleColumnReader(r) => all.each(r, row, |all, _, v| all.written(&format!("{v:e}")))?,
-            ColumnReader::ByteArrayColumnReader(r) if !matches!(meaning, Meaning::Decimal(_)) => {
+            ColumnReader::ByteArrayColumnReader(r) if matches!(meaning, Meaning::Plain) => {
                 all.each(r, row, |all, row, v| all.word(row, v.data()))?
             }
             _ => {
@@ -248,7 +280,10 @@ fn read_column(
             }
         };
     }
-    Ok(all.cells())
+    match meaning {
+        Meaning::Time(_) => all.dates(),
+        _ => Ok(all.cells()),
+    }
 }
 
 #[cfg(test)]
@@ -363,10 +398,37 @@ mod tests {
     }
 
     #[test]
+    fn dates_and_times_are_text_that_says_as_much_as_they_do() {
+        let schema = "required int32 day (DATE); optional int64 midnight (TIMESTAMP(NANOS, true)); \
+                      required int64 minute (TIMESTAMP(MILLIS, false)); required int64 second (TIMESTAMP(MICROS, true));";
+        let day = 86_400_000_000_000;
+        let fill = |group: &mut Group<'_>| {
+            column::<Int32Type>(group, &[59, -1, 0], None);
+            column::<Int64Type>(group, &[day, -day], Some(&[1, 0, 1]));
+            column::<Int64Type>(group, &[60_000, 86_400_000, -60_000], None);
+            column::<Int64Type>(group, &[1_000_000, 86_400_000_000, -1], None);
+        };
+        let table = read(file(schema, Compression::SNAPPY, &[&fill]).path()).unwrap();
+        let words = table.columns.iter().map(|column| match &column.cells {
+            Cells::Text { words, codes } => codes.iter().map(|&code| words[code as usize].as_str()).collect(),
+            Cells::Numbers { .. } => vec![],
+        });
+        let expected = [
+            ["1970-03-01", "1969-12-31", "1970-01-01"],
+            ["1970-01-02", "", "1969-12-31"],
+            ["1970-01-01 00:01", "1970-01-02 00:00", "1969-12-31 23:59"],
+            ["1970-01-01 00:00:01", "1970-01-02 00:00:00", "1969-12-31 23:59:59"],
+        ];
+        assert_eq!(words.collect::<Vec<_>>(), expected);
+        let far = |group: &mut Group<'_>| column::<Int32Type>(group, &[1, i32::MAX], None);
+        let problem = problem(&file("required int32 day (DATE);", Compression::SNAPPY, &[&far]));
+        assert!(problem.contains("row 2, column `day`: is no date of the years 0 to 9999"), "{problem}");
+    }
+
+    #[test]
     fn columns_that_are_no_plain_values_are_named_with_the_remedy() {
         let message = |schema: &str| problem(&file(schema, Compression::SNAPPY, &[]));
-        assert!(message("required int32 day (DATE);").contains("column `day` holds dates or times"));
-        assert!(message("required int64 at (TIMESTAMP(NANOS, true));").contains("column `at` holds dates or times"));
+        assert!(message("required int64 at (TIME(NANOS, true));").contains("column `at` holds times of the day"));
         assert!(message("required group a { required int32 b; }").contains("column `a.b` is nested"));
         assert!(message("repeated int32 a;").contains("column `a` is nested or a list"));
         assert!(message("required int32 a;").contains("has no rows"));

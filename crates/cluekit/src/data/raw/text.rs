@@ -12,6 +12,8 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
+/// What the column is called whose name R leaves out.
+const ROW_NAME: &str = "row_name";
 /// A gzipped text may not become longer than this; a few kilobytes could otherwise fill the memory.
 const LONGEST_TEXT: u64 = 8 << 30;
 
@@ -38,6 +40,13 @@ pub(super) fn read(
         .map_while(Result::ok)
         .map(|record| record.cells)
         .collect::<Vec<_>>();
+    let first = match lacks_first_name(&first, &sample, reading) {
+        true => {
+            notes.push(format!("rows have one cell more than the header, so the first is called `{ROW_NAME}`"));
+            [ROW_NAME].into_iter().chain(&first).collect()
+        }
+        false => first,
+    };
     let commented = (reading.header.is_none() && FirstRow::of(&first, &sample) != FirstRow::Names)
         .then(|| commented_names(&text, dialect, first.len()))
         .flatten();
@@ -52,6 +61,15 @@ pub(super) fn read(
     let (table, more) = build(path, &names.names, commas, Places::Lines, || rows().skip(names.above))?;
     notes.extend(more);
     Ok((table, notes))
+}
+
+/// Whether a row of names has one cell fewer than every row below it: R does not name the column of the rows' own names.
+fn lacks_first_name(first: &StringRecord, sample: &[StringRecord], reading: &Reading) -> bool {
+    let is_named = |name: &str| !name.trim().is_empty() && name != ROW_NAME && name.trim().parse::<f64>().is_err();
+    reading.header != Some(false)
+        && first.iter().all(is_named)
+        && sample.len() > 1
+        && sample.iter().all(|row| row.len() == first.len() + 1)
 }
 
 /// The text of `path`: unzipped, without a byte order mark, every line end a line feed (after a CR, perhaps).
@@ -193,6 +211,19 @@ mod tests {
 
     fn noted(bytes: &[u8]) -> Result<(RawTable, Vec<String>)> {
         read(Path::new("t.csv"), bytes.to_vec(), &Reading::default(), &[])
+    }
+
+    #[test]
+    fn the_column_that_r_does_not_name_is_named() {
+        for text in ["\"age\" \"job\"\n\"1\" 34 \"clerk\"\n\"2\" 5 \"judge\"\n", "age,job\n1,34,clerk\n2,5,judge\n"] {
+            let (table, notes) = noted(text.as_bytes()).unwrap();
+            let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+            assert_eq!(names, ["row_name", "age", "job"]);
+            assert_eq!(table.columns[1].cells, Cells::Numbers { values: vec![34.0, 5.0], decimals: 0 });
+            assert!(notes.iter().any(|note| note.contains("one cell more than the header")), "{notes:?}");
+        }
+        // One ragged row is a mistake of that row.
+        assert!(problem("age,job\n1,34,clerk\n5,judge\n").contains("line 2"));
     }
 
     fn problem(text: &str) -> String {
