@@ -26,6 +26,9 @@ pub struct ReadingArgs {
     /// The labels that belong to a NumPy or IDX file of images.
     #[arg(long, value_name = "FILE")]
     labels: Option<String>,
+    /// Names of the classes of images, in the order of the numbers that are their labels.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    class_names: Vec<String>,
 }
 
 impl ReadingArgs {
@@ -37,6 +40,7 @@ impl ReadingArgs {
             decimal_comma: self.decimal_comma,
             sheet: self.sheet.clone(),
             labels: self.labels.clone(),
+            class_names: self.class_names.clone(),
         }
     }
 }

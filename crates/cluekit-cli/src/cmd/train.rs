@@ -156,6 +156,10 @@ fn read(args: &TrainArgs) -> Result<Dataset> {
     }
     let schema = args.schema.as_deref().map(Schema::read).transpose()?;
     let dataset = data::load(&request(args), schema.as_ref(), &args.place.directory())?;
+    let names = args.reading.reading().class_names;
+    if !names.is_empty() && names.iter().map(|name| name.trim()).ne(dataset.schema.target.task.classes()) {
+        bail!("--class-names is for images whose labels are numbers; `{}` has classes of its own", args.dataset);
+    }
     for note in &dataset.notes {
         tracing::info!("{note}");
     }

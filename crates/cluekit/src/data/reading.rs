@@ -53,6 +53,9 @@ pub struct Reading {
     /// Path of the file of labels that belongs to a file of images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<String>,
+    /// Names of the classes of images, in the order of the numbers that are their labels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub class_names: Vec<String>,
 }
 
 impl Reading {

@@ -40,7 +40,7 @@ pub fn load(path: &Path, request: &Request) -> Result<Dataset> {
     let samples = parts.map(|((part, layout), labels)| samples(&part.images, layout, maximum, labels, &classes));
     let (train, test) = train_and_test(request, samples.collect())?;
     let [channels, height, width] = layouts[0].sizes;
-    let classes = classes.iter().map(ToString::to_string).collect();
+    let classes = named(&classes, &request.reading.class_names)?;
     let schema = Schema {
         target: Target { name: found.target, task: Task::Classification { classes }, unit: None, meaning: None },
         image: Some(Image { channels, height, width, maximum }),
@@ -272,6 +272,29 @@ fn classes(path: &Path, labels: &[Vec<i128>]) -> Result<Vec<i128>> {
     Ok(classes.into_iter().collect())
 }
 
+/// What the classes with these labels are called: as the user says, or by their labels.
+fn named(labels: &[i128], names: &[String]) -> Result<Vec<String>> {
+    if names.is_empty() {
+        return Ok(labels.iter().map(ToString::to_string).collect());
+    }
+    let problem = |problem: String| Err(Error::setting("class_names", problem));
+    let distinct: BTreeSet<&str> = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
+    match (names.len() == labels.len(), distinct.len() == names.len()) {
+        (false, _) => {
+            let shown: Vec<String> = labels.iter().take(20).map(ToString::to_string).collect();
+            let more = if labels.len() > 20 { ", …" } else { "" };
+            let count = names.len();
+            problem(format!(
+                "has {count} names for the {} labels {}{more}; give one each",
+                labels.len(),
+                shown.join(", ")
+            ))
+        }
+        (true, false) => problem("has a name twice, or an empty one; name each class differently".into()),
+        (true, true) => Ok(names.iter().map(|name| name.trim().to_owned()).collect()),
+    }
+}
+
 /// The value of full intensity: 255 for bytes; for others 1 if no value exceeds it, else 255.
 fn maximum<'a>(path: &Path, parts: impl Iterator<Item = &'a Array>) -> Result<f64> {
     let (mut greatest, mut element) = (0.0f64, None);
@@ -462,6 +485,13 @@ mod tests {
         let set = load(&path, &request(labels("letters.idx.gz"))).unwrap();
         assert_eq!(set.schema.target.name, "letters");
         assert_eq!(set.schema.target.task.classes(), ["9", "26"]);
+        let called = |names: &[&str]| {
+            let class_names = names.iter().map(|name| (*name).to_owned()).collect();
+            load(&path, &request(Reading { class_names, ..labels("letters.idx.gz") }))
+        };
+        assert_eq!(called(&["i", "z"]).unwrap().schema.target.task.classes(), ["i", "z"]);
+        assert!(complaint(called(&["i"])).contains("has 1 names for the 2 labels 9, 26"));
+        assert!(complaint(called(&["i", " i"])).contains("has a name twice"));
         assert_eq!(set.schema.image, Some(Image { channels: 1, height: 1, width: 2, maximum: 255.0 }));
         let mut all = [set.train.x.clone(), set.test.x.clone()].concat();
         all.sort_by(f32::total_cmp);
