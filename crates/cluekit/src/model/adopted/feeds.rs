@@ -91,7 +91,11 @@ impl Feeds {
     pub fn of(&self, x: &Tensor<2>) -> Result<Vec<(&Port, Fed)>> {
         let [rows, width] = x.dims();
         if width != self.width {
-            return Err(Error::Shape { what: "an input".into(), expected: vec![rows, self.width], got: vec![rows, width] });
+            return Err(Error::Shape {
+                what: "an input".into(),
+                expected: vec![rows, self.width],
+                got: vec![rows, width],
+            });
         }
         let needs_rows = |feed: &Feed| match feed {
             Feed::Columns { .. } => !self.smooth,
@@ -463,12 +467,16 @@ impl ImageFeed {
                 [one] => vec![*one; channels],
                 all if all.len() == channels => all.to_vec(),
                 all => {
-                    let what = format!("has {} numbers for images of {channels} channels; give one, or one each", all.len());
+                    let what =
+                        format!("has {} numbers for images of {channels} channels; give one, or one each", all.len());
                     return Err(Error::setting(format!("predictor.input.{key}"), what));
                 }
             };
             if let Some(number) = numbers.iter().find(|number| !number.is_finite()) {
-                return Err(Error::setting(format!("predictor.input.{key}"), format!("is {number}; it must be finite")));
+                return Err(Error::setting(
+                    format!("predictor.input.{key}"),
+                    format!("is {number}; it must be finite"),
+                ));
             }
             Ok(tensor(numbers.into_iter().map(|number| number as f32).collect(), [1, channels, 1, 1]))
         };

@@ -94,7 +94,8 @@ impl AdoptedPredictor {
         if self.classes.is_empty() || self.classes == classes {
             return Ok(None);
         }
-        let same = |a: &str, b: &str| a == b || a.trim().parse::<f64>().ok().zip(b.trim().parse().ok()).is_some_and(|(a, b)| a == b);
+        let number = |text: &str| text.trim().parse::<f64>().ok();
+        let same = |a: &str, b: &str| a == b || number(a).zip(number(b)).is_some_and(|(a, b)| (a - b).abs() <= 0.0);
         let place = |class: &String| self.classes.iter().position(|name| same(name, class));
         let order: Option<Vec<usize>> = classes.iter().map(place).collect();
         match order.filter(|_| self.classes.len() == classes.len()) {
@@ -189,7 +190,8 @@ mod tests {
         )
         .unwrap();
         let order = |classes: &[&str]| {
-            AdoptedPredictor { classes: classes.iter().map(|name| (*name).into()).collect(), ..adopted() }.class_order(&schema)
+            AdoptedPredictor { classes: classes.iter().map(|name| (*name).into()).collect(), ..adopted() }
+                .class_order(&schema)
         };
         assert_eq!(order(&["0", "1"]).unwrap(), Some(vec![1, 0]));
         assert_eq!(order(&["0.0", "1.0"]).unwrap(), Some(vec![1, 0]));

@@ -126,7 +126,9 @@ impl ModelOutput {
     }
 
     fn misfit(self, width: usize) -> Error {
-        Error::data(format!("the model answers with {width} numbers a row, which cannot be `{self}`; choose another output"))
+        Error::data(format!(
+            "the model answers with {width} numbers a row, which cannot be `{self}`; choose another output"
+        ))
     }
 
     fn of_another_task(self, target: &str) -> Error {
@@ -159,7 +161,6 @@ fn fit_to_quantiles(levels: &[f64], width: usize) -> Result<(Vec<f32>, Vec<f32>)
 mod tests {
     use super::*;
     use crate::tensor::values;
-    
 
     fn assert_near(got: &[f32], expected: &[f32], tolerance: f32) {
         let near = got.iter().zip(expected).all(|(got, expected)| (got - expected).abs() <= tolerance);

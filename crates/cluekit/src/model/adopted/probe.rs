@@ -68,7 +68,8 @@ impl Probe {
                     (false, 1) => (values(probabilities.mean_dim(0)), each),
                     (false, samples) => {
                         let got = probabilities.dims()[0];
-                        let problem = format!("has answers of {samples} posterior samples, and the predictor has {got}");
+                        let problem =
+                            format!("has answers of {samples} posterior samples, and the predictor has {got}");
                         return Err(Error::file(&self.path, problem));
                     }
                 }
