@@ -8,9 +8,23 @@
 //! A file is material from a stranger: whatever it says is checked before work is done or memory is taken for it, and what
 //! cannot be run is refused by name.
 
+mod asking;
 pub mod constant;
+mod generative;
 pub mod graph;
+mod integers;
+mod model;
+mod operators;
+mod predictor;
 pub mod proto;
+mod reader;
+mod run;
+mod value;
+
+pub use generative::OnnxGenerative;
+pub use model::{Input, Model, Output};
+pub use predictor::OnnxPredictor;
+pub use reader::Onnx;
 
 use std::path::Path;
 

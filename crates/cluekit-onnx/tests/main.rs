@@ -1,1 +1,3 @@
-//! Tests against other implementations.
+//! Networks of other programs, with the answers and gradients that other programs give.
+
+mod fixtures;
