@@ -12,6 +12,9 @@ use cluekit::tensor::{Tensor, tensor};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+/// A larger fixed number of rows than any exporter was shown.
+const MOST_ROWS: usize = 1 << 16;
+
 /// Makes what is fed to the inputs for this many rows of zeros.
 pub(crate) type Zeros<'a> = &'a dyn Fn(usize) -> Result<Vec<Input>>;
 
@@ -45,13 +48,16 @@ impl Asking {
         let refuse = |problem: String| Error::file(model.path(), problem);
         if masks.is_some() && model.network.random_nodes() == 0 {
             return Err(refuse(
-                "has no dropout that could stay active; export it with its dropout in training mode, or with \
-                 `optimize=False`"
+                "has no dropout that could stay active; export it with its dropout modules in training mode: `for m in \
+                 model.modules(): if isinstance(m, torch.nn.Dropout): m.train()`"
                     .into(),
             ));
         }
         let trial = |rows: usize| Self::trial(&model, zeros(rows)?);
         let fixed: Vec<usize> = model.inputs().iter().filter_map(|port| port.dims.first().copied().flatten()).collect();
+        if let Some(rows) = fixed.iter().find(|rows| **rows > MOST_ROWS || **rows != fixed[0]) {
+            return Err(refuse(format!("takes {rows} rows at once, which is not supported")));
+        }
         let (rows, trials) = match fixed.first() {
             Some(&rows) => (Some(rows), [trial(rows)?.map_err(refuse)?, trial(rows)?.map_err(refuse)?]),
             None => match (trial(2)?, trial(3)?) {
@@ -205,9 +211,12 @@ fn by_rows(output: Output, place: Rows, rows: usize, samples: Option<usize>) -> 
 /// `image` are the sides of an image, for inputs whose sides are all free.
 pub(crate) fn sides(port: &Port, width: usize, image: Option<[usize; 3]>) -> Outcome<Vec<usize>> {
     let own = port.dims.get(1..).unwrap_or(&[]);
-    let known: usize = own.iter().flatten().product();
     let misfit = || format!("its input is {port}, and a row has {width} values");
+    let known = own.iter().flatten().try_fold(1_usize, |known, side| known.checked_mul(*side)).ok_or_else(misfit)?;
     let free = own.iter().filter(|side| side.is_none()).count();
+    if width == 0 {
+        return Err(format!("its input is {port}, and no feature is of this kind"));
+    }
     match (port.dims.len(), free, image) {
         (0, _, Some(image)) => Ok(image.to_vec()),
         (0, _, None) => Ok(vec![width]),

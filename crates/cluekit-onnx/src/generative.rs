@@ -49,7 +49,7 @@ impl OnnxGenerative {
         let said = encoder.numbers(fed(rows)?, rows, None)?[0].dims()[2];
         // Where the decoder does not say how long a code is, the encoder's answer is one.
         let latent = decoder.inputs()[0].width().filter(|_| decoder.inputs()[0].dims.len() > 1).unwrap_or(said);
-        if latent == 0 || said != latent && said != 2 * latent {
+        if latent == 0 || said != latent && (said % 2 != 0 || said / 2 != latent) {
             let problem = format!("answers with {said} numbers a row, and the decoder takes codes of {latent}");
             return Err(Error::file(encoder.model.path(), problem));
         }

@@ -26,6 +26,7 @@ pub struct Model {
 
 /// What is fed to one input.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "few live at a time, and a box would cost more than it saves")]
 pub enum Input {
     /// Numbers with their sides, rows first; answers have a gradient by them.
     Numbers(Vec<usize>, Tensor<1>),

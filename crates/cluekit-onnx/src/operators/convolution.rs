@@ -29,10 +29,11 @@ impl Operands {
             return Err(format!("weights {:?} do not fit to {:?}", weight.dims(), x.dims()));
         }
         let kernel = &weight.dims()[2..];
-        if let Some(said) = call.node.integers("kernel_shape")? {
-            if !said.iter().copied().eq(kernel.iter().map(|&side| side as i64)) {
-                return Err(format!("`kernel_shape` is {said:?}, and the weights are {:?}", weight.dims()));
-            }
+        let own = kernel.iter().map(|&side| side as i64);
+        if let Some(said) = call.node.integers("kernel_shape")?
+            && !said.iter().copied().eq(own)
+        {
+            return Err(format!("`kernel_shape` is {said:?}, and the weights are {:?}", weight.dims()));
         }
         let window = Window::of(call.node, kernel)?;
         let groups = usize::try_from(call.node.integer("group", 1)?).unwrap_or(0);

@@ -80,10 +80,10 @@ pub(super) fn einsum(call: &mut Call) -> Outcome<Vec<Value>> {
     let a = a.summed(|letter| wanted.contains(&letter) || in_b.contains(&letter))?;
     let b = b.summed(|letter| wanted.contains(&letter) || in_a.contains(&letter))?;
     for &letter in &a.letters {
-        if let (Some(of_a), Some(of_b)) = (a.side(letter), b.side(letter)) {
-            if of_a != of_b {
-                return Err(format!("`{letter}` is {of_a} and {of_b}"));
-            }
+        if let (Some(of_a), Some(of_b)) = (a.side(letter), b.side(letter))
+            && of_a != of_b
+        {
+            return Err(format!("`{letter}` is {of_a} and {of_b}"));
         }
     }
     let pick = |letters: &[char], keep: &dyn Fn(char) -> bool| -> Vec<char> {

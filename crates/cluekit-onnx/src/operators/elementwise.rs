@@ -102,17 +102,17 @@ pub(super) fn pow(call: &mut Call) -> Outcome<Vec<Value>> {
         return Ok(vec![Value::Integers(base.zip(exponent, power)?)]);
     }
     let (base, exponent) = (base.floats()?, exponent.floats()?);
-    if exponent.dims().iter().product::<usize>() == 1 && exponent.rank <= base.rank {
-        if let Ok(number) = exponent.known("the exponent") {
-            let number = number[0];
-            return one(base.map(|block| match number {
-                _ if (number - 2.0).abs() <= 0.0 => block.clone() * block,
-                _ if (number - 3.0).abs() <= 0.0 => block.clone() * block.clone() * block,
-                _ if (number - 0.5).abs() <= 0.0 => block.sqrt(),
-                _ if (number - 1.0).abs() <= 0.0 => block,
-                _ => block.powf_scalar(number),
-            }));
-        }
+    let is_single = exponent.dims().iter().product::<usize>() == 1 && exponent.rank <= base.rank;
+    if let (true, Ok(number)) = (is_single, exponent.known("the exponent")) {
+        let number = number[0];
+        let is = |whole: f32| (number - whole).abs() <= 0.0;
+        return one(base.map(|block| match number {
+            _ if is(2.0) => block.clone() * block,
+            _ if is(3.0) => block.clone() * block.clone() * block,
+            _ if is(0.5) => block.sqrt(),
+            _ if is(1.0) => block,
+            _ => block.powf_scalar(number),
+        }));
     }
     one(floats(base, exponent, Block::powf)?)
 }

@@ -81,13 +81,13 @@ impl Window {
 
     /// The paddings for an input of these sides.
     pub(super) fn padded(mut self, sides: [usize; 2]) -> Self {
-        for axis in 0..2 {
+        for (axis, side) in sides.into_iter().enumerate() {
             let total = match self.automatic {
                 Automatic::No => continue,
                 Automatic::Valid => 0,
                 Automatic::Upper | Automatic::Lower => {
-                    let out = sides[axis].div_ceil(self.stride[axis]);
-                    ((out - 1) * self.stride[axis] + self.reach(axis)).saturating_sub(sides[axis])
+                    let out = side.div_ceil(self.stride[axis]);
+                    ((out - 1) * self.stride[axis] + self.reach(axis)).saturating_sub(side)
                 }
             };
             let half = total / 2;

@@ -52,6 +52,7 @@ struct ImageFeed {
 
 /// The values of one input for some rows.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "one lives at a time, and a box would cost more than it saves")]
 pub enum Fed {
     /// Numbers, `[rows, values of a row]`.
     Numbers(Tensor<2>),

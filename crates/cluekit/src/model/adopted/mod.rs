@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn classes_in_another_order_are_found_by_their_names() {
         let schema: Schema = toml::from_str(
-            "[target]\nname = \"y\"\nclasses = [\"1\", \"0\"]\n[[features]]\nname = \"x\"\nkind = \"binary\"\ncategories \
+            "[target]\nname = \"y\"\ntask = \"classification\"\nclasses = [\"1\", \"0\"]\n[[features]]\nname = \"x\"\nkind = \"binary\"\ncategories \
              = [\"a\", \"b\"]\n",
         )
         .unwrap();

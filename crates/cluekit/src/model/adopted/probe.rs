@@ -94,7 +94,7 @@ impl Probe {
         }
         let differs = |(got, expected): (&f32, &f32)| (got - expected).abs();
         let differences: Vec<f32> = got.iter().zip(expected).map(differs).collect();
-        let far = differences.iter().filter(|difference| !(**difference <= TOLERANCE)).count();
+        let far = differences.iter().filter(|difference| difference.is_nan() || **difference > TOLERANCE).count();
         let Some(worst) = (0..differences.len()).max_by(|&a, &b| differences[a].total_cmp(&differences[b])) else {
             return Ok(());
         };
