@@ -1,5 +1,6 @@
 //! Convolutions and their transposes.
 
+use super::columns::{self, Geometry};
 use super::one;
 use super::window::{Automatic, Window, image, sides_of};
 use crate::Outcome;
@@ -119,7 +120,19 @@ pub(super) fn conv(call: &mut Call) -> Outcome<Vec<Value>> {
     operands.spend(call, &[out_height, out_width])?;
     let made = [rows, operands.weight.dims()[1], out_height, out_width];
     let groups = operands.groups;
+    let geometry = Geometry {
+        input: [channels, height, width],
+        kernel: window.kernel,
+        stride: window.stride,
+        dilation: window.dilation,
+        before: [pads[0][0], pads[1][0]],
+        places: [out_height, out_width],
+    };
+    let as_product = groups == 1 && geometry.pays();
     operands.each(rows, made, |x, weight, bias| {
+        if as_product && let Some(made) = columns::convolved(&x, &weight, bias.as_ref(), geometry) {
+            return made;
+        }
         let padding = pads.map(|[before, after]| (before, after));
         let options = ConvOptions::new_with_padding(window.stride, padding, window.dilation, groups);
         module::conv2d(x, weight, bias, options)

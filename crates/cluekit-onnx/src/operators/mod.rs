@@ -1,6 +1,7 @@
 //! The operators, by their names: each checks what it is given before a kernel sees it.
 
 mod activation;
+mod columns;
 mod convolution;
 mod einsum;
 mod elementwise;
