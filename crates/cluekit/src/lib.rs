@@ -14,6 +14,7 @@ pub mod measure;
 pub mod mixture;
 pub mod model;
 mod named;
+mod normal;
 pub mod observer;
 pub mod parallel;
 pub mod prediction;

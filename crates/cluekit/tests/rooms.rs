@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the ground floor up.
-const ROOMS: [&str; 23] = [
+const ROOMS: [&str; 24] = [
     "error",
     "named",
     "seed",
     "tensor",
     "parallel",
     "linear",
+    "normal",
     "observer",
     "settings",
     "data",

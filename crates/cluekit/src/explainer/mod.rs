@@ -46,9 +46,10 @@ use crate::error::{Error, Remedy, Result};
 use crate::model::pipeline::train_models;
 use crate::model::plan::Plan;
 use crate::model::store::run::{RunFolder, RunRecord};
+use crate::model::adopted::ModelReader;
 use crate::model::{Generative, Predictor};
 use crate::observer::Observer;
-use crate::prediction::Prediction;
+use crate::prediction::{Prediction, answer};
 use crate::search::{
     Background, Certain, Jury, Models, PLAUSIBLE_ROWS, Plausible, Search, THRESHOLD_ROWS, TrainingRows, Usual,
 };
@@ -122,6 +123,15 @@ impl Explainer {
     /// assert_eq!(nowhere.err().map(|error| error.kind()), Some(ErrorKind::NotFound));
     /// ```
     pub fn open(run: &Path, directory: &DataDir) -> Result<Self> {
+        Self::opened_with(run, directory, None)
+    }
+
+    /// Opens a run whose models may lie in files of another program's format.
+    pub fn open_with(run: &Path, directory: &DataDir, reader: &dyn ModelReader) -> Result<Self> {
+        Self::opened_with(run, directory, Some(reader))
+    }
+
+    fn opened_with(run: &Path, directory: &DataDir, reader: Option<&dyn ModelReader>) -> Result<Self> {
         let folder = RunFolder::at(run);
         let record = folder.record()?;
         if !folder.has_predictor() {
@@ -129,11 +139,28 @@ impl Explainer {
             return Err(Error::data(problem).remedy(Remedy::Resume { run: run.to_owned() }));
         }
         let schema = folder.schema()?;
-        let predictor = Arc::new(folder.predictor(&schema)?);
-        let generative: Option<Arc<dyn Generative>> = match folder.expects_generative()? {
-            true => Some(Arc::new(folder.generative(&schema)?)),
-            false => None,
+        let reader = || {
+            let problem = format!("{} has models in files of another program, which are not read here", run.display());
+            reader.ok_or_else(|| Error::data(problem))
         };
+        let predictor: Arc<dyn Predictor> = match &record.predictor {
+            Some(adopted) => {
+                folder.check_model("predictor")?;
+                reader()?.predictor(run, adopted, &schema, record.seed)?
+            }
+            None => Arc::new(folder.predictor(&schema)?),
+        };
+        let generative: Option<Arc<dyn Generative>> = match (&record.generative, folder.expects_generative()?) {
+            (Some(adopted), _) => {
+                folder.check_model("generative")?;
+                Some(reader()?.generative(run, adopted, &schema)?)
+            }
+            (None, true) => Some(Arc::new(folder.generative(&schema)?)),
+            (None, false) => None,
+        };
+        if let Some(probe) = folder.probe(&schema)? {
+            probe.check(answer(predictor.as_ref(), probe.x())?)?;
+        }
         let hashes = if generative.is_some() { folder.model_hashes()? } else { BTreeMap::new() };
         let opened = Self {
             generative,

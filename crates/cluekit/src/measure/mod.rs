@@ -21,7 +21,6 @@ mod classification;
 mod health;
 pub mod histogram;
 mod models;
-mod normal;
 mod principal;
 mod ranking;
 mod reach;
@@ -37,8 +36,8 @@ pub use health::{
     ClassifierHealth, ConstantClass, ConstantValue, GenerativeHealth, Health, MEASURES_FORMAT, Measures,
     PredictorHealth, RegressorHealth,
 };
+pub use crate::normal::normal_quantile;
 pub use models::{generative_health, predictor_health};
-pub use normal::normal_quantile;
 pub use principal::PrincipalPlane;
 pub use ranking::{RejectionCurve, RejectionPoint, auroc, average_precision, rejection_curve};
 pub use reach::{Outcome, Reach};

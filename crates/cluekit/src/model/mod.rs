@@ -1,9 +1,11 @@
 //! Models: what explains the data (generative) and what is to be explained (predictor).
 //!
 //! A model comes in one of three forms: with tensors and their graph ([`Predictor`], [`Generative`]), with plain numbers
-//! and a pull-back, or with plain numbers alone (both in [`foreign`]).
+//! and a pull-back, or with plain numbers alone (both in [`foreign`]). Those that lie in files of another program's format
+//! are [`adopted`].
 
 pub(crate) mod adam;
+pub mod adopted;
 pub(crate) mod bayesian;
 pub mod boosted;
 pub(crate) mod class_weights;

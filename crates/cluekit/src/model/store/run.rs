@@ -8,6 +8,8 @@ use super::mappers::MapperFolder;
 use super::weights::{Arrays, write_weights, write_weights_with_note};
 use crate::data::{Request, Schema, Source, sha256_hex, sha256_of};
 use crate::error::{Error, Remedy, Result};
+use crate::model::adopted::probe::Probe;
+use crate::model::adopted::{AdoptedGenerative, AdoptedPredictor};
 use crate::model::mlp::{Head, Mlp};
 use crate::model::network::Network;
 use crate::model::parameters::{Layout, Parameters};
@@ -35,9 +37,18 @@ const HASHED: [&str; 3] = [SCHEMA, "generative.safetensors", "predictor.safetens
 /// What the predictor says of the training rows, kept because it takes long to ask.
 const PREDICTIONS: &str = "predictions.safetensors";
 
+/// Folders of models that lie in files of another program's format.
+const ADOPTED: [&str; 2] = ["predictor", "generative"];
+
+/// Rows and answers that the predictor is checked by whenever the run is opened.
+const PROBE: &str = "probe.safetensors";
+
 /// What else a run may hold; a new run in the same folder begins without it.
-const RESULTS: [&str; 11] = [
+const RESULTS: [&str; 14] = [
     "run.toml",
+    ADOPTED[0],
+    ADOPTED[1],
+    PROBE,
     "checkpoint",
     "measure",
     "explanations",
@@ -70,6 +81,12 @@ pub struct RunRecord {
     /// Every setting of training; none for a run whose weights were made elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
+    /// The predictor that lies in files of another program's format; none for one in `predictor.safetensors`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predictor: Option<AdoptedPredictor>,
+    /// The generative model that lies in such files; none for one in `generative.safetensors`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generative: Option<AdoptedGenerative>,
     /// SHA-256 of the folder's files, by name; a file without an entry is not checked.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub hashes: BTreeMap<String, String>,
@@ -86,7 +103,23 @@ impl RunRecord {
             dataset,
             sources,
             plan: Some(plan),
+            predictor: None,
+            generative: None,
             hashes: BTreeMap::new(),
+        }
+    }
+
+    /// Names of the model files below the run's folder, in the order of their names, for one of [`ADOPTED`]: those that
+    /// have a hash, or the one file of weights.
+    fn model_files(&self, model: &str) -> Vec<String> {
+        let adopted = match model {
+            "predictor" => self.predictor.is_some(),
+            _ => self.generative.is_some(),
+        };
+        let below = |name: &&String| name.split_once('/').is_some_and(|(folder, _)| folder == model);
+        match adopted {
+            true => self.hashes.keys().filter(below).cloned().collect(),
+            false => vec![format!("{model}.safetensors")],
         }
     }
 }
@@ -172,6 +205,13 @@ impl RunFolder {
                 record.hashes.insert(name.into(), hash);
             }
         }
+        if self.file(PROBE).exists() {
+            record.hashes.insert(PROBE.into(), self.hash(PROBE)?);
+        }
+        for name in self.adopted_files()? {
+            let hash = self.hash(&name)?;
+            record.hashes.insert(name, hash);
+        }
         self.write_record(&record)?;
         self.checkpoint()?.clear()
     }
@@ -205,19 +245,86 @@ impl RunFolder {
         write_weights(&self.file("predictor.safetensors"), parameters)
     }
 
-    /// Whether the folder holds the weights of the generative model.
+    /// Whether the folder holds the weights of the generative model, or its files.
     pub fn has_generative(&self) -> bool {
-        self.file("generative.safetensors").exists()
+        self.file("generative.safetensors").exists() || self.file(ADOPTED[1]).is_dir()
     }
 
     /// Whether a generative model belongs to the run, even if its file is lost.
     pub fn expects_generative(&self) -> Result<bool> {
-        Ok(self.has_generative() || self.record()?.hashes.contains_key("generative.safetensors"))
+        let record = self.record()?;
+        let is_hashed = record.hashes.contains_key("generative.safetensors");
+        Ok(self.has_generative() || record.generative.is_some() || is_hashed)
     }
 
-    /// Whether the folder holds the weights of the predictor.
+    /// Whether the folder holds the weights of the predictor, or its files.
     pub fn has_predictor(&self) -> bool {
-        self.file("predictor.safetensors").exists()
+        self.file("predictor.safetensors").exists() || self.file(ADOPTED[0]).is_dir()
+    }
+
+    /// Copies the files of a model into the folder, as `model/name`; `model` is `predictor` or `generative`.
+    pub fn adopt(&self, model: &str, name: &str, from: &Path) -> Result<()> {
+        let to = self.file(model).join(name);
+        create_folder(to.parent().expect("it lies below the folder"))?;
+        write_whole(&to, &fs::read(from).map_err(Error::reading(from))?)
+    }
+
+    /// Names of all files of models of another program's format, below the folder.
+    fn adopted_files(&self) -> Result<Vec<String>> {
+        let mut found = vec![];
+        let mut folders: Vec<String> = ADOPTED.iter().map(ToString::to_string).collect();
+        while let Some(name) = folders.pop() {
+            let path = self.file(&name);
+            if !path.is_dir() {
+                continue;
+            }
+            for entry in fs::read_dir(&path).map_err(Error::reading(&path))? {
+                let entry = entry.map_err(Error::reading(&path))?;
+                let name = format!("{name}/{}", entry.file_name().to_string_lossy());
+                if entry.path().is_dir() { folders.push(name) } else { found.push(name) }
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Rows and answers that the predictor is checked by; none if the run has no probe.
+    pub fn probe(&self, schema: &Schema) -> Result<Option<Probe>> {
+        match self.file(PROBE).exists() {
+            true => {
+                self.check_hash(PROBE)?;
+                Probe::read(&self.file(PROBE), schema).map(Some)
+            }
+            false if self.record()?.hashes.contains_key(PROBE) => {
+                Err(Error::missing(self.file(PROBE), "is lost; restore it, or make the run anew"))
+            }
+            false => Ok(None),
+        }
+    }
+
+    /// Writes a probe: arrays under their names.
+    pub fn write_probe(&self, probe: &Parameters) -> Result<()> {
+        write_weights(&self.file(PROBE), probe)
+    }
+
+    /// Takes over the probe of a model's owner.
+    pub fn take_probe(&self, from: &Path) -> Result<()> {
+        write_whole(&self.file(PROBE), &fs::read(from).map_err(Error::reading(from))?)
+    }
+
+    /// Checks the hashes of all files of a model: of `predictor` or `generative`.
+    pub fn check_model(&self, model: &str) -> Result<()> {
+        self.record()?.model_files(model).iter().try_for_each(|name| self.check_hash(name))
+    }
+
+    /// The hash of a model: that of its file, or one over those of all its files.
+    fn hash_of(&self, model: &str) -> Result<String> {
+        let files = self.record()?.model_files(model);
+        let hashes = files.iter().map(|name| self.hash(name)).collect::<Result<Vec<_>>>()?;
+        Ok(match &hashes[..] {
+            [hash] => hash.clone(),
+            several => sha256_hex(several.concat().as_bytes()),
+        })
     }
 
     fn write_record(&self, record: &RunRecord) -> Result<()> {
@@ -283,8 +390,7 @@ impl RunFolder {
 
     /// SHA-256 of the files of both models, by file name.
     pub fn model_hashes(&self) -> Result<BTreeMap<String, String>> {
-        let models = HASHED.into_iter().filter(|name| *name != SCHEMA);
-        models.map(|name| Ok((name.to_owned(), self.hash(name)?))).collect()
+        ADOPTED.iter().map(|model| Ok((format!("{model}.safetensors"), self.hash_of(model)?))).collect()
     }
 
     /// Keeps predictions of the run's predictor, under a key that names their rows.
@@ -306,12 +412,12 @@ impl RunFolder {
 
     /// A key with what the run itself adds to it: what the predictor is, and how rows are encoded for it.
     fn whole_key(&self, key: &str) -> Result<String> {
-        Ok(format!("{} {} {key}", self.hash("predictor.safetensors")?, self.hash(SCHEMA)?))
+        Ok(format!("{} {} {key}", self.hash_of(ADOPTED[0])?, self.hash(SCHEMA)?))
     }
 
     /// The hash of the generative model's weights.
     pub fn hash_of_generative(&self) -> Result<String> {
-        self.hash("generative.safetensors")
+        self.hash_of(ADOPTED[1])
     }
 
     /// The predictions kept under `key`; none if they are absent or damaged.

@@ -107,8 +107,11 @@ fn ratio((numerator, denominator): &Rational, at: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::assert_close;
     use super::*;
+
+    fn assert_close(got: f64, expected: f64, tolerance: f64) {
+        assert!((got - expected).abs() <= tolerance, "{got} is not {expected}");
+    }
 
     #[test]
     fn known_quantiles_are_met_in_the_centre_and_in_both_tails() {

@@ -1,0 +1,5 @@
+//! Networks of other programs, with the answers and gradients that other programs give.
+
+mod fixtures;
+mod hostile;
+mod models;
