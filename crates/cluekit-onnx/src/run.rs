@@ -14,6 +14,12 @@ const MOST_FOLDING: u64 = 4_000_000_000;
 /// Multiplications that a row of an answer may cost, for one member.
 const MOST_WORK: u64 = 200_000_000_000;
 
+/// Elements of all values of an answer together: 8 gigabytes.
+const MOST_HELD: u64 = 1 << 31;
+
+/// Elements of all values that follow from the constants of a file: 2 gigabytes.
+const MOST_KNOWN: u64 = 1 << 29;
+
 /// A network that is ready to run.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
@@ -53,7 +59,43 @@ pub(crate) struct Call<'a> {
     pub(crate) at: usize,
     pub(crate) inputs: Vec<Option<Value>>,
     pub(crate) draws: &'a Draws,
-    work: &'a Cell<u64>,
+    budget: &'a Budget,
+}
+
+/// What may still be spent.
+struct Budget {
+    multiplications: Cell<u64>,
+    elements: Cell<u64>,
+}
+
+impl Budget {
+    fn new(multiplications: u64, elements: u64) -> Self {
+        Self { multiplications: Cell::new(multiplications), elements: Cell::new(elements) }
+    }
+
+    /// Takes off from what is left.
+    fn take(from: &Cell<u64>, cost: Option<u64>, what: &str) -> Outcome<()> {
+        match cost.and_then(|cost| from.get().checked_sub(cost)) {
+            Some(left) => {
+                from.set(left);
+                Ok(())
+            }
+            None => Err(format!("takes more {what} than a network of its kind should")),
+        }
+    }
+
+    /// An error if an answer grows beyond what anybody means.
+    fn hold(&self, value: &Value) -> Outcome<()> {
+        let count = match value {
+            Value::Floats(floats) => floats.block.dims().iter().product::<usize>(),
+            Value::Mask(mask) => mask.block.dims().iter().product(),
+            Value::Integers(integers) => integers.data.len(),
+            Value::Categories(_) => 0,
+            Value::Sequence(parts) => return parts.iter().try_for_each(|part| self.hold(part)),
+        };
+        Self::take(&self.elements, Some(count as u64), "memory")?;
+        Self::take(&self.multiplications, Some(count as u64), "operations")
+    }
 }
 
 impl Call<'_> {
@@ -97,13 +139,7 @@ impl Call<'_> {
     /// An error if the multiplications so far are more than anybody means.
     pub(crate) fn spend(&self, factors: &[usize]) -> Outcome<()> {
         let cost = factors.iter().try_fold(1_u64, |cost, &factor| cost.checked_mul(factor as u64));
-        match cost.and_then(|cost| self.work.get().checked_sub(cost)) {
-            Some(left) => {
-                self.work.set(left);
-                Ok(())
-            }
-            None => Err("takes more multiplications than a network of its kind should".into()),
-        }
+        Budget::take(&self.budget.multiplications, cost, "multiplications")
     }
 }
 
@@ -115,7 +151,7 @@ impl Network {
             known[value] = Some(constant);
         }
         let mut steps = Vec::new();
-        let budget = Cell::new(MOST_FOLDING);
+        let budget = Budget::new(MOST_FOLDING, MOST_KNOWN);
         for node in &graph.nodes {
             let Some(operator) = operators::of(&node.operator) else {
                 return Err(format!("{} is not supported", node.title()));
@@ -123,7 +159,7 @@ impl Network {
             let ready = node.inputs.iter().flatten().all(|&value| known[value].is_some());
             if ready && !operators::is_random(&node.operator) {
                 let inputs = node.inputs.iter().map(|value| value.and_then(|value| known[value].clone())).collect();
-                let call = Call { node, at: usize::MAX, inputs, draws: &Draws::None, work: &budget };
+                let call = Call { node, at: usize::MAX, inputs, draws: &Draws::None, budget: &budget };
                 for (output, value) in node.outputs.iter().zip(apply(operator, call)?) {
                     if let Some(output) = output {
                         known[*output] = Some(value);
@@ -171,7 +207,7 @@ impl Network {
             _ => 1,
         };
         let members = members.max(self.members());
-        let work = Cell::new(MOST_WORK.saturating_mul((rows * members) as u64));
+        let budget = Budget::new(MOST_WORK.saturating_mul((rows * members) as u64), MOST_HELD);
         for (at, step) in self.steps.iter().enumerate() {
             let mut inputs = Vec::with_capacity(step.node.inputs.len());
             for (input, &last) in step.node.inputs.iter().zip(&step.last) {
@@ -181,7 +217,7 @@ impl Network {
                 });
                 inputs.push(input);
             }
-            let call = Call { node: &step.node, at, inputs, draws, work: &work };
+            let call = Call { node: &step.node, at, inputs, draws, budget: &budget };
             for (output, value) in step.node.outputs.iter().zip(apply(step.operator, call)?) {
                 if let Some(output) = output {
                     values[*output] = Some(value);
@@ -206,6 +242,10 @@ impl Network {
 }
 
 fn apply(operator: Operator, mut call: Call) -> Outcome<Vec<Value>> {
-    let node = call.node;
-    operator(&mut call).map_err(|problem| format!("{}: {problem}", node.title()))
+    let (node, budget) = (call.node, call.budget);
+    let made = operator(&mut call).and_then(|made| {
+        made.iter().try_for_each(|value| budget.hold(value))?;
+        Ok(made)
+    });
+    made.map_err(|problem| format!("{}: {problem}", node.title()))
 }

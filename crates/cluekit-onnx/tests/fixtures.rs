@@ -76,7 +76,7 @@ fn problem(name: &str) -> Option<String> {
             return Some(format!("`{}` has shape {:?}, expected {dims:?}", port.name, output.dims));
         }
         let far = distance(&values(output.numbers.clone()), expected);
-        if !(far <= 1e-5) {
+        if far > 1e-5 {
             return Some(format!("`{}` differs by {far:e}", port.name));
         }
         let Array::Floats(_, weight) = &arrays[&format!("weight.{}", port.name)] else { panic!("weights are floats") };
@@ -97,7 +97,7 @@ fn problem(name: &str) -> Option<String> {
     for (name, got) in names.iter().zip(got) {
         if let Some(Array::Floats(_, expected)) = arrays.get(&format!("gradient.{name}")) {
             let far = distance(&got, expected);
-            if !(far <= 1e-4) {
+            if far > 1e-4 {
                 return Some(format!("its gradient by `{name}` differs by {far:e}"));
             }
         }

@@ -4,6 +4,8 @@ use crate::fixtures::folder;
 use cluekit::data::Schema;
 use cluekit::model::adopted::{AdoptedGenerative, AdoptedPredictor, ModelInput, ModelOutput, ModelReader};
 use cluekit::model::{Predictive, Predictor};
+use cluekit::observer::Silent;
+use cluekit::search::{Background, Convergence, Inputs, Models, Search};
 use cluekit::seed::Seed;
 use cluekit::tensor::{Tensor, gradients, leaf, log_softmax, tensor, values};
 use cluekit_onnx::{Onnx, OnnxPredictor};
@@ -245,6 +247,27 @@ fn an_encoder_and_a_decoder_are_a_generative_model() {
     assert_near(&values(made), &array("vae_decoder", "output.x").1, "decoded");
     let swapped = AdoptedGenerative { encoder: files.decoder.clone(), decoder: files.encoder.clone() };
     assert!(Onnx.generative(&folder(), &swapped, &schema).is_err());
+}
+
+#[test]
+fn a_search_with_files_alone_ends_less_uncertain_than_it_began() {
+    let image = "[image]\nchannels = 1\nheight = 8\nwidth = 8\nmaximum = 1.0\n";
+    let schema: Schema = toml::from_str(&format!("[target]\nname = \"y\"\n{THREE}\n{image}")).unwrap();
+    let adopted = AdoptedPredictor { mc_dropout: Some(10), ..adopted(&["image_classifier"], ModelOutput::Logits) };
+    let predictor = Onnx.predictor(&folder(), &adopted, &schema, Seed(2)).unwrap();
+    let files = AdoptedGenerative { encoder: "vae_encoder.onnx".into(), decoder: "vae_decoder.onnx".into() };
+    let generative = Onnx.generative(&folder(), &files, &schema).unwrap();
+    let models = Models::new(generative.as_ref(), predictor.as_ref());
+    let inputs = Inputs::new(array("image_classifier", "input.x").1, 64).unwrap();
+    let search = Search { convergence: Convergence::all_steps(40), threshold: 1e9, ..Search::clue() };
+    let explained = || search.explain(&models, &Background::default(), &inputs, Seed(0), &mut Silent).unwrap();
+    let (first, again) = (explained(), explained());
+    assert_eq!(format!("{first:?}"), format!("{again:?}"));
+    for explanation in &first {
+        let before = explanation.reconstruction.uncertainty.total;
+        let after = explanation.clues[0].uncertainty.total;
+        assert!(after < before, "{after} is not below {before}");
+    }
 }
 
 #[test]

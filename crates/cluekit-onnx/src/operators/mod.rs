@@ -1,6 +1,7 @@
 //! The operators, by their names: each checks what it is given before a kernel sees it.
 
 mod activation;
+mod attention;
 mod columns;
 mod convolution;
 mod einsum;
@@ -76,6 +77,7 @@ pub(crate) fn of(name: &str) -> Option<Operator> {
         "LogSoftmax" => activation::log_softmax,
         "Gemm" => linear::gemm,
         "MatMul" => linear::matmul,
+        "Attention" => attention::attention,
         "Einsum" => einsum::einsum,
         "Conv" => convolution::conv,
         "ConvTranspose" => convolution::conv_transpose,
