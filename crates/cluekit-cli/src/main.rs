@@ -26,6 +26,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
     version,
     after_help = "Start here:\n  clue demo                               the whole story in two minutes, nothing to download\n  \
                   clue train credit --out runs/credit     train a Bayesian network and a VAE\n  \
+                  clue adopt --predictor net.onnx --data loans.csv --target default --out runs/mine
+  \
+                                                          bring a model of your own
+  \
                   clue rank runs/credit --top 10          the inputs that the model is least sure about\n  \
                   clue explain runs/credit --method clue  what would make it sure about them\n  \
                   clue glam fit runs/credit               one change for a whole group, learned once\n  \
@@ -54,6 +58,7 @@ enum Command {
     Data(cmd::data::DataArgs),
     Schema(cmd::schema::SchemaArgs),
     Train(Box<cmd::train::TrainArgs>),
+    Adopt(Box<cmd::adopt::AdoptArgs>),
     Rank(cmd::rank::RankArgs),
     Explain(Box<cmd::explain::ExplainArgs>),
     Glam(cmd::glam::GlamArgs),
@@ -74,6 +79,7 @@ fn main() -> ExitCode {
         Command::Data(args) => cmd::data::run(args, cli.quiet),
         Command::Schema(args) => cmd::schema::run(args),
         Command::Train(args) => cmd::train::run(*args, cli.quiet),
+        Command::Adopt(args) => cmd::adopt::run(*args, cli.quiet),
         Command::Rank(args) => cmd::rank::run(args),
         Command::Explain(args) => cmd::explain::run(*args, cli.quiet),
         Command::Glam(args) => cmd::glam::run(args, cli.quiet),

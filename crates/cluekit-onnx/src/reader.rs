@@ -25,6 +25,7 @@ impl ModelReader for Onnx {
             has_gradient: true,
             dropouts: opened.graph.nodes.iter().filter(|node| operators::is_random(&node.operator)).count(),
             trees: None,
+            averages_trees: false,
             classes: vec![],
             rows_at_once: inputs.iter().filter_map(|port| port.dims.first().copied().flatten()).max(),
             outputs: ports(&opened.graph.outputs),

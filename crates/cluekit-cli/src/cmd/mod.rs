@@ -1,7 +1,9 @@
 //! The subcommands, one file each.
 
+pub mod adopt;
 pub mod audit;
 pub mod data;
+pub mod dataset;
 pub mod demo;
 pub mod experiment;
 pub mod explain;
@@ -13,4 +15,5 @@ pub mod reading;
 pub mod report;
 pub mod run;
 pub mod schema;
+pub mod settings;
 pub mod train;

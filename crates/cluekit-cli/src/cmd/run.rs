@@ -3,6 +3,7 @@
 use anyhow::Result;
 use cluekit::data::{DataDir, read_file};
 use cluekit::explainer::Explainer;
+use cluekit_onnx::Onnx;
 use cluekit_synbols::Symbols;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ impl Place {
 /// Where a run and its data are.
 #[derive(clap::Args, Debug)]
 pub struct RunArgs {
-    /// The run folder that `clue train` made.
+    /// The run folder that `clue train` or `clue adopt` made.
     pub run: PathBuf,
     #[command(flatten)]
     pub place: Place,
@@ -33,8 +34,13 @@ pub struct RunArgs {
 impl RunArgs {
     /// The opened run.
     pub fn explainer(&self) -> Result<Explainer> {
-        Ok(Explainer::open(&self.run, &self.place.directory())?)
+        open(&self.run, &self.place.directory())
     }
+}
+
+/// Opens a run, whoever made its models.
+pub fn open(run: &Path, directory: &DataDir) -> Result<Explainer> {
+    Ok(Explainer::open_with(run, directory, &Onnx)?)
 }
 
 /// Which rows of a file are needed.

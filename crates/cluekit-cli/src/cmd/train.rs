@@ -1,19 +1,17 @@
 //! `clue train`: from data to a run folder with a generative model and a predictor.
 
-use super::meaning::MeaningArgs;
-use super::reading::ReadingArgs;
+use super::dataset::DatasetArgs;
 use super::run::Place;
+use super::settings::SettingArgs;
+use crate::config::one_of;
 use crate::progress::Bar;
 use crate::stop;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
-use cluekit::data::{self, Dataset, Request, RowRequest, Schema, Targets};
-use cluekit::model::pipeline::train_run;
-use cluekit::model::plan::Plan;
+use cluekit::data::{Dataset, Schema, Targets};
+use cluekit::model::pipeline::{Role, train_role};
 use cluekit::model::store::files::create_folder;
 use cluekit::model::store::run::{RunFolder, RunRecord};
-use cluekit::settings::parse_setting;
-use cluekit::{Error, Seed};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -47,41 +45,11 @@ pub struct TrainArgs {
     /// The run folder to make.
     #[arg(long, value_name = "RUN")]
     out: PathBuf,
-    /// The column to predict in a table; the labels of an array file; the attribute of symbols (char or font).
-    #[arg(long, value_name = "COLUMN")]
-    target: Option<String>,
-    /// The column that identifies the rows of a table; it is no feature [default: one that is recognised].
-    #[arg(long, value_name = "COLUMN")]
-    id: Option<String>,
-    /// The column that says how much each row counts in training; it is no feature.
-    #[arg(long, value_name = "COLUMN")]
-    weight: Option<String>,
-    /// A file with the rows to test on, with the same columns, instead of a share of the rows.
-    #[arg(long, value_name = "FILE", conflicts_with = "test_share")]
-    test: Option<String>,
-    /// Which split of symbols: random, stratified_char (letters apart) or stratified_font (fonts apart).
-    #[arg(long, value_name = "NAME")]
-    split: Option<String>,
-    /// What the columns mean, instead of inferring it: the schema.toml of another run, edited.
-    #[arg(long, value_name = "FILE")]
-    schema: Option<PathBuf>,
     #[command(flatten)]
-    meaning: MeaningArgs,
-    /// Begin with the settings of this plan, for images of your own too: synbols-small, synbols-full or synbols-demo.
-    #[arg(long, value_name = "PLAN")]
-    plan: Option<String>,
-    /// Settings that differ from the defaults, as TOML.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// One setting, such as predictor.samples=20; may be repeated and wins over --config.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    settings: Vec<String>,
-    /// Share of the rows kept for testing where the dataset has no split of its own.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
-    test_share: f64,
-    /// Where all randomness comes from.
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-    seed: u64,
+    settings: SettingArgs,
+    /// Train this model alone; `clue adopt --out RUN` adds a predictor of your own to a generative model.
+    #[arg(long, value_name = "MODEL", value_parser = one_of::<Role>(Role::ALL.map(Role::name)))]
+    only: Option<Role>,
     /// Go on with an interrupted run in RUN.
     #[arg(long, conflicts_with = "overwrite")]
     resume: bool,
@@ -89,7 +57,7 @@ pub struct TrainArgs {
     #[arg(long)]
     overwrite: bool,
     #[command(flatten)]
-    reading: ReadingArgs,
+    source: DatasetArgs,
     #[command(flatten)]
     place: Place,
 }
@@ -108,12 +76,12 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
         );
     }
     let dataset = read(&args)?;
-    let plan = plan(&args, &dataset)?;
+    let plan = args.settings.plan(&dataset)?;
     plan.validate(&dataset.schema, dataset.train.len())?;
     create_folder(&args.out)?;
-    let mut request = request(&args).kept_in(&args.out, &args.place.directory());
+    let mut request = args.source.request(&args.dataset).kept_in(&args.out, &args.place.directory());
     request.rows.id = dataset.names.id.clone();
-    let record = RunRecord::new(request, dataset.sources.clone(), plan, Seed(args.seed));
+    let record = RunRecord::new(request, dataset.sources.clone(), plan, args.source.seed());
     if folder.exists() && args.resume {
         if let Some(difference) = folder.differs_from(&record, &dataset.schema)? {
             bail!(
@@ -127,7 +95,12 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
     }
     folder.begin(&record, &dataset.schema)?;
     tracing::info!("{}", dataset.summary());
-    train_run(&folder, &record, &dataset, &mut Bar::new(quiet))?;
+    train_role(&folder, &record, &dataset, args.only, &mut Bar::new(quiet))?;
+    if args.only == Some(Role::Generative) {
+        let out = args.out.display();
+        tracing::info!("done; next: clue adopt --predictor FILE … --out {out}, with the same data");
+        return Ok(ExitCode::SUCCESS);
+    }
     tracing::info!(
         "done; next: clue audit {0} for a report, clue explain {0} for clues, clue measure {0} for scores",
         args.out.display()
@@ -135,34 +108,10 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn request(args: &TrainArgs) -> Request {
-    let (name, target, split) = (args.dataset.clone(), args.target.clone(), args.split.clone());
-    let rows = RowRequest { id: args.id.clone(), test: args.test.clone(), weight: args.weight.clone() };
-    let (seed, reading, meaning) = (Seed(args.seed), args.reading.reading(), args.meaning.meaning());
-    let stratified = data::is_table(&args.dataset);
-    Request { name, target, split, test_share: args.test_share, seed, stratified, reading, rows, meaning }
-}
-
+/// The dataset, with a note on a class that is rare.
 fn read(args: &TrainArgs) -> Result<Dataset> {
-    let meaning = args.meaning.meaning();
-    if let (Some(schema), false) = (&args.schema, meaning.is_empty()) {
-        bail!(
-            "{} says what the columns mean; change it there, or leave --drop, --task and --ordinal out",
-            schema.display()
-        );
-    }
-    if !meaning.is_empty() && !data::is_table(&args.dataset) {
-        bail!("--drop, --task and --ordinal are for a table of your own; `{}` is none", args.dataset);
-    }
-    let schema = args.schema.as_deref().map(Schema::read).transpose()?;
-    let dataset = data::load(&request(args), schema.as_ref(), &args.place.directory())?;
-    let names = args.reading.reading().class_names;
-    if !names.is_empty() && names.iter().map(|name| name.trim()).ne(dataset.schema.target.task.classes()) {
-        bail!("--class-names is for images whose labels are numbers; `{}` has classes of its own", args.dataset);
-    }
-    for note in &dataset.notes {
-        tracing::info!("{note}");
-    }
+    let schema = args.source.schema.as_deref().map(Schema::read).transpose()?;
+    let dataset = args.source.read(&args.dataset, schema.as_ref(), &args.place.directory())?;
     if let Some(note) = rare_class(&dataset) {
         tracing::info!("{note}");
     }
@@ -184,21 +133,4 @@ fn rare_class(dataset: &Dataset) -> Option<String> {
             labels.len()
         )
     })
-}
-
-/// The defaults for this data, then `--config`, then every `--set`.
-fn plan(args: &TrainArgs, dataset: &Dataset) -> Result<Plan> {
-    let defaults = args.plan.as_deref().map_or_else(|| Ok(Plan::for_dataset(dataset)), Plan::named)?;
-    let mut overrides = Vec::new();
-    if let Some(path) = &args.config {
-        let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;
-        let table =
-            text.parse().map_err(|problem: toml::de::Error| Error::file(path, problem.to_string().trim_end()))?;
-        overrides.push(table);
-        defaults.with(&overrides).with_context(|| format!("reading {}", path.display()))?;
-    }
-    for setting in &args.settings {
-        overrides.push(parse_setting(setting)?);
-    }
-    Ok(defaults.with(&overrides)?)
 }

@@ -42,8 +42,8 @@ pub use constraints::{Bounds, Constraints, Halfspace, Loosened, Range, Relation,
 pub use dataset::{Chosen, Dataset, Samples, Source, Targets, sha256_hex};
 pub(crate) use dataset::{sha256_of, spread_evenly};
 pub use directory::DataDir;
-pub(crate) use encoding::{closest, listed};
 pub use encoding::{Column, ColumnKind, Value};
+pub(crate) use encoding::{closest, listed};
 pub use meaning::{Meaning, TaskKind};
 #[cfg(feature = "files")]
 pub use memory::{Table, Values};

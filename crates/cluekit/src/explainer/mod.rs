@@ -43,10 +43,10 @@ pub use set::{ExplanationSet, Extremes, SweepRow};
 use crate::data::{Constraints, DataDir, Dataset, FileRows, Samples, Schema, Task};
 use crate::distance::{Distance, Metric};
 use crate::error::{Error, Remedy, Result};
+use crate::model::adopted::{self, ModelReader};
 use crate::model::pipeline::train_models;
 use crate::model::plan::Plan;
 use crate::model::store::run::{RunFolder, RunRecord};
-use crate::model::adopted::ModelReader;
 use crate::model::{Generative, Predictor};
 use crate::observer::Observer;
 use crate::prediction::{Prediction, answer};
@@ -145,6 +145,7 @@ impl Explainer {
         };
         let predictor: Arc<dyn Predictor> = match &record.predictor {
             Some(adopted) => {
+                adopted::check_below(&adopted.files)?;
                 folder.check_model("predictor")?;
                 reader()?.predictor(run, adopted, &schema, record.seed)?
             }
@@ -152,6 +153,7 @@ impl Explainer {
         };
         let generative: Option<Arc<dyn Generative>> = match (&record.generative, folder.expects_generative()?) {
             (Some(adopted), _) => {
+                adopted::check_below([&adopted.encoder, &adopted.decoder])?;
                 folder.check_model("generative")?;
                 Some(reader()?.generative(run, adopted, &schema)?)
             }

@@ -29,6 +29,7 @@ mod regression;
 #[cfg(test)]
 mod laws;
 
+pub use crate::normal::normal_quantile;
 pub use bootstrap::{MeanInterval, bootstrap_mean};
 pub use calibration::{Bin, Reliability, ece};
 pub use classification::Predictions;
@@ -36,7 +37,6 @@ pub use health::{
     ClassifierHealth, ConstantClass, ConstantValue, GenerativeHealth, Health, MEASURES_FORMAT, Measures,
     PredictorHealth, RegressorHealth,
 };
-pub use crate::normal::normal_quantile;
 pub use models::{generative_health, predictor_health};
 pub use principal::PrincipalPlane;
 pub use ranking::{RejectionCurve, RejectionPoint, auroc, average_precision, rejection_curve};

@@ -12,15 +12,40 @@ use super::vae::{self, Vae, VaeNetwork, VaeShape};
 use super::{Generative, Predictor};
 use crate::data::{Dataset, Samples};
 use crate::error::{Error, Result};
+use crate::named;
 use crate::observer::Observer;
 use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+
+named! {
+    "only", "a model of a run";
+    /// The two models of a run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Role {
+        /// The model of the data, in whose latent space clues are searched.
+        Generative = "generative",
+        /// The model whose uncertainty is explained.
+        Predictor = "predictor",
+    }
+}
 
 /// Trains both models of a run and writes them into its folder.
 ///
 /// A model that is already there is kept and a checkpoint is continued, so calling this again after an interruption
 /// ends with the same bytes as an unbroken run.
 pub fn train_run(folder: &RunFolder, record: &RunRecord, dataset: &Dataset, observer: &mut dyn Observer) -> Result<()> {
+    train_role(folder, record, dataset, None, observer)
+}
+
+/// Trains `only` one model of a run, or both, as [`train_run`] does it.
+pub fn train_role(
+    folder: &RunFolder,
+    record: &RunRecord,
+    dataset: &Dataset,
+    only: Option<Role>,
+    observer: &mut dyn Observer,
+) -> Result<()> {
     let seed = record.seed;
     let plan = record.plan.as_ref().ok_or_else(|| Error::data("a run without a plan cannot be trained"))?;
     plan.validate(&dataset.schema, dataset.train.len())?;
@@ -28,11 +53,11 @@ pub fn train_run(folder: &RunFolder, record: &RunRecord, dataset: &Dataset, obse
     let [train, validation] = rows_of(dataset, plan, seed)?;
     let rows = Rows { train: &train, validation: &validation };
     let mut session = Session { rows, seed, checkpoint: &checkpoint, observer };
-    if !folder.has_generative() {
+    if !folder.has_generative() && only != Some(Role::Predictor) {
         let network = VaeNetwork::new(&VaeShape::from(&plan.generative), &dataset.schema)?;
         folder.write_generative(&vae::train(&network, &plan.generative, &mut session)?)?;
     }
-    if !folder.has_predictor() {
+    if !folder.has_predictor() && only != Some(Role::Generative) {
         folder.write_predictor(&predictor::train(&plan.predictor, &dataset.schema, &mut session)?)?;
     }
     folder.finish(record)

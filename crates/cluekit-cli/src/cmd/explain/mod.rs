@@ -4,13 +4,12 @@ pub mod inputs;
 pub mod options;
 pub mod output;
 
-use super::run::RunArgs;
+use super::run::{RunArgs, open};
 use crate::config::{self, one_of};
 use crate::progress::Bar;
 use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::explainer::Explainer;
 use cluekit::search::{SearchMethod, SearchSettings};
 use std::io::Write;
 use std::path::PathBuf;
@@ -74,7 +73,7 @@ pub fn run(args: ExplainArgs, quiet: bool) -> Result<ExitCode> {
     let directory = args.run.place.directory();
     let mut explainer = args.inputs.over(args.constraints.open(&args.run)?, &directory)?;
     if let Some(judge) = &args.judge {
-        let other = Explainer::open(judge, &directory)?;
+        let other = open(judge, &directory)?;
         explainer = explainer.with_judge(&judge.display().to_string(), &other)?;
     }
     let settings = args.search.over(config::read::<SearchSettings>(args.config.as_deref())?)?;

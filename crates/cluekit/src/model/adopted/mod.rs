@@ -7,6 +7,7 @@
 //! This crate reads no such format itself. A [`ModelReader`] does, and is handed to
 //! [`Explainer::open_with`](crate::Explainer::open_with).
 
+pub mod adoption;
 mod feeds;
 mod input;
 mod output;
@@ -24,7 +25,7 @@ use crate::data::Schema;
 use crate::error::{Error, Result};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// Groups that the trees of a forest are averaged in, unless another number is given: pure leaves would make every
@@ -126,12 +127,42 @@ pub struct ModelFile {
     pub dropouts: usize,
     /// Number of trees of a forest, or of a booster.
     pub trees: Option<usize>,
+    /// Whether the trees of the file are averaged, as those of a forest are.
+    pub averages_trees: bool,
     /// Names of the classes in the order of the answers, where the file has them.
     pub classes: Vec<String>,
     /// Largest number of rows in one question; none for any number.
     pub rows_at_once: Option<usize>,
     /// The file itself, and those that belong to it.
     pub parts: Vec<PathBuf>,
+}
+
+/// An error if one of these paths leads out of the folder of the run that names it.
+pub fn check_below<'a>(files: impl IntoIterator<Item = &'a String>) -> Result<()> {
+    let leads_out = |file: &&String| !Path::new(file).components().all(|part| matches!(part, Component::Normal(_)));
+    match files.into_iter().find(leads_out) {
+        Some(file) => Err(Error::setting("files", format!("`{file}` leads out of the folder of the run"))),
+        None => Ok(()),
+    }
+}
+
+/// The schema in a file, and what it says in `[predictor.input]` of what a model sees.
+pub fn read_schema(path: &Path) -> Result<(Schema, ModelInput)> {
+    #[derive(Default, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Said {
+        input: ModelInput,
+    }
+    let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;
+    let problem = |problem: toml::de::Error| Error::file(path, problem.to_string().trim_end());
+    let mut table: toml::Table = text.parse().map_err(problem)?;
+    let said: Said = match table.remove("predictor") {
+        Some(said) => said.try_into().map_err(problem)?,
+        // As it stands: errors name its lines.
+        None => return Ok((Schema::from_toml(&text, path)?, ModelInput::default())),
+    };
+    let rest = toml::to_string(&table).map_err(|problem| Error::file(path, problem.to_string()))?;
+    Ok((Schema::from_toml(&rest, path)?, said.input))
 }
 
 /// Reads models in a file format that this crate does not know.
