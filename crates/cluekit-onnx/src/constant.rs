@@ -40,7 +40,7 @@ pub fn elements(dims: &[usize]) -> Outcome<usize> {
 pub struct Folder {
     /// Without symbolic links.
     root: PathBuf,
-    /// Files that were read.
+    /// Files that were read, from the folder.
     pub(crate) parts: Vec<PathBuf>,
 }
 
@@ -85,8 +85,9 @@ impl Folder {
         file.seek(SeekFrom::Start(offset)).map_err(failed)?;
         let mut bytes = vec![0; expected];
         file.read_exact(&mut bytes).map_err(failed)?;
-        if !self.parts.contains(&path) {
-            self.parts.push(path);
+        let part = relative.components().filter(|part| *part != Component::CurDir).collect();
+        if !self.parts.contains(&part) {
+            self.parts.push(part);
         }
         Ok(bytes)
     }

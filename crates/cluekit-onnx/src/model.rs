@@ -48,7 +48,7 @@ pub struct Output {
 /// What a file holds, before its constants are computed with.
 pub(crate) struct Opened {
     pub(crate) graph: Graph,
-    /// The file itself, and those that belong to it.
+    /// The file itself, and those that belong to it, from the folder that they lie in.
     pub(crate) parts: Vec<PathBuf>,
 }
 
@@ -59,7 +59,8 @@ pub(crate) fn open(path: &Path) -> Result<Opened> {
     let mut folder = Folder::of(path).map_err(refuse)?;
     let knows = |domain: &str, operator: &str| domain.is_empty() && operators::of(operator).is_some();
     let graph = Graph::read(&proto, &mut folder, &knows).map_err(refuse)?;
-    let parts = [vec![path.to_owned()], folder.parts].concat();
+    let name = path.file_name().map(PathBuf::from);
+    let parts = name.into_iter().chain(folder.parts).collect();
     Ok(Opened { graph, parts })
 }
 

@@ -9,8 +9,10 @@ use crate::stop;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::data::{Dataset, Schema};
-use cluekit::model::adopted::adoption::{Adoption, adopt_generative};
-use cluekit::model::adopted::{CategoryForm, Channels, InputForm, Layout, ModelInput, ModelOutput, read_schema};
+use cluekit::model::adopted::adoption::Adoption;
+use cluekit::model::adopted::{
+    CategoryForm, Channels, InputForm, Layout, ModelInput, ModelOutput, adopt_generative, read_schema,
+};
 use cluekit::model::pipeline::{Role, train_role};
 use cluekit::model::store::files::create_folder;
 use cluekit::model::store::run::{RunFolder, RunRecord};
@@ -147,6 +149,8 @@ pub fn run(args: AdoptArgs, quiet: bool) -> Result<ExitCode> {
         bail!("{} holds a run already ({found}); give --overwrite to replace it", args.out.display());
     }
     let directory = Place::default().directory();
+    let adoption = args.adoption()?;
+    let files = adoption.describe(&Onnx)?;
     let (schema, input) = match &args.source.schema {
         Some(path) => read_schema(path).map(|(schema, input)| (Some(schema), input))?,
         None => (None, ModelInput::default()),
@@ -156,9 +160,12 @@ pub fn run(args: AdoptArgs, quiet: bool) -> Result<ExitCode> {
     plan.validate(&dataset.schema, dataset.train.len())?;
     tracing::info!("{}", dataset.summary());
 
-    let adoption = args.adoption(input)?;
-    let understood = adoption.understand(&dataset, &Onnx, args.source.seed())?;
+    let adoption = Adoption { input: args.input.over(input), ..adoption };
+    let understood = adoption.understand(files, &dataset, &Onnx, args.source.seed())?;
     understood.notes.iter().for_each(|note| tracing::info!("{note}"));
+    if let Some(doubt) = understood.doubt {
+        tracing::warn!("{doubt}");
+    }
 
     create_folder(&args.out)?;
     let mut request = args.source.request(&args.data).kept_in(&args.out, &directory);
@@ -190,7 +197,7 @@ pub fn run(args: AdoptArgs, quiet: bool) -> Result<ExitCode> {
 }
 
 impl AdoptArgs {
-    fn adoption(&self, input: ModelInput) -> Result<Adoption> {
+    fn adoption(&self) -> Result<Adoption> {
         let files = self.predictor.iter().map(|file| matching(file)).collect::<Result<Vec<_>>>()?.concat();
         let AnswerArgs { output, quantiles, samples, mc_dropout, groups, classes } = &self.answers;
         Ok(Adoption {
@@ -201,7 +208,7 @@ impl AdoptArgs {
             mc_dropout: *mc_dropout,
             groups: *groups,
             classes: classes.clone(),
-            input: self.input.over(input),
+            input: ModelInput::default(),
         })
     }
 

@@ -4,9 +4,11 @@
 //! sum to one, and of several that fit the one that predicts best is taken, and said. A wrong order of columns, a wrong unit
 //! or another order of classes shows in the score beside that of a constant answer.
 
+use super::copied::copy_predictor;
 use super::input::{InputForm, ModelInput};
-use super::{AdoptedGenerative, AdoptedPredictor, ModelFile, ModelOutput, ModelReader, TREE_GROUPS};
-use crate::data::{Dataset, Samples, Schema, Targets, Task, spread_evenly};
+use super::score::Score;
+use super::{AdoptedPredictor, ModelFile, ModelOutput, ModelReader, TREE_GROUPS};
+use crate::data::{Dataset, Samples, Schema, Task, spread_evenly};
 use crate::error::{Error, Result};
 use crate::model::parameters::{Layout, Parameters};
 use crate::model::store::run::RunFolder;
@@ -22,12 +24,8 @@ use std::sync::Arc;
 const ROWS: usize = 512;
 /// Rows that a probe keeps, where the owner of the model gives none.
 const PROBE_ROWS: usize = 32;
-/// How far the sum of probabilities may be from one.
-const SUM: f32 = 1e-3;
 /// The largest difference between two answers about the same row.
 const REPEATED: f32 = 1e-5;
-/// A model must be better than a constant answer by this share of rows, or of the spread.
-const BETTER: f64 = 0.01;
 
 /// What a user says of a predictor that was made elsewhere; the rest is found out.
 #[derive(Clone, Debug, Default)]
@@ -56,10 +54,12 @@ pub struct Understood {
     pub adopted: AdoptedPredictor,
     /// The predictor itself.
     pub predictor: Arc<dyn Predictor>,
-    /// Its files and those that belong to them.
+    /// Names of each file and of those that belong to it, from the folder that it lies in.
     parts: Vec<Vec<PathBuf>>,
     /// What the user should know, and what was guessed.
     pub notes: Vec<String>,
+    /// Why this may be another model than its owner has, or asked in another way than its owner asks.
+    pub doubt: Option<&'static str>,
 }
 
 /// One way to ask a model, with what came of it.
@@ -70,36 +70,36 @@ struct Tried {
     score: Score,
 }
 
-/// How well a model predicts some rows.
-#[derive(Clone, Copy, Debug)]
-struct Score {
-    /// Share of right classes, or 1 − RMSE / spread of the target.
-    right: f64,
-    /// The same for a constant answer.
-    constant: f64,
-    /// Mean −log p.
-    nll: f64,
-}
-
 impl Adoption {
-    /// Finds out how the model is asked, by asking it about rows of a dataset.
-    pub fn understand(&self, dataset: &Dataset, reader: &dyn ModelReader, seed: Seed) -> Result<Understood> {
-        let files = self.files.iter().map(|file| reader.describe(file)).collect::<Result<Vec<_>>>()?;
+    /// What the files hold, without asking the model.
+    pub fn describe(&self, reader: &dyn ModelReader) -> Result<Vec<ModelFile>> {
+        self.files.iter().map(|file| reader.describe(file)).collect()
+    }
+
+    /// Finds out how the model in these files is asked, by asking it about rows of a dataset.
+    pub fn understand(
+        &self,
+        files: Vec<ModelFile>,
+        dataset: &Dataset,
+        reader: &dyn ModelReader,
+        seed: Seed,
+    ) -> Result<Understood> {
         let Some(first) = files.first() else { return Err(Error::setting("predictor", "names no file")) };
-        let mut notes = self.describe(&files);
+        let mut notes = self.held(&files);
         let rows = some_rows(dataset);
         let tried = self.tried(first, &rows, &dataset.schema, reader, seed)?;
         notes.extend(self.chosen(&tried, &dataset.schema.target.task));
         let best = tried.into_iter().next().ok_or_else(|| Error::setting("predictor", "names no file"))?;
         check_repeated(best.predictor.as_ref(), &rows, &best.predictive)?;
         notes.extend(best.score.said(&dataset.schema.target.task, rows.len()));
+        let doubt = best.score.doubt();
         notes.extend(self.samples_said(&best, first));
         let parts = files.into_iter().map(|file| file.parts).collect();
-        Ok(Understood { adopted: best.adopted, predictor: best.predictor, parts, notes })
+        Ok(Understood { adopted: best.adopted, predictor: best.predictor, parts, notes, doubt })
     }
 
-    /// What the files hold.
-    fn describe(&self, files: &[ModelFile]) -> Vec<String> {
+    /// What the files hold, in words.
+    fn held(&self, files: &[ModelFile]) -> Vec<String> {
         let named = self.files.iter().zip(files).take(1).map(|(path, file)| {
             let ports = |ports: &[super::Port]| ports.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
             let gradient = match (file.has_gradient, file.trees) {
@@ -204,7 +204,7 @@ impl Adoption {
                 InputForm::Raw => "the data's own units (raw)",
             };
             let beside = other.map_or(String::new(), |one| {
-                format!(", with which it is {} and not {}", best.score.brief(task), one.score.brief(task))
+                format!(": {} that way, {} the other", best.score.brief(task), one.score.brief(task))
             });
             notes.push(format!("it is given {meant}{beside}"));
         }
@@ -262,24 +262,7 @@ impl Tried {
 impl Understood {
     /// Copies the files of the model into a run, and returns what the run records.
     pub fn adopt_into(&self, folder: &RunFolder) -> Result<AdoptedPredictor> {
-        let mut names: BTreeMap<String, PathBuf> = BTreeMap::new();
-        let mut files = Vec::with_capacity(self.parts.len());
-        for (at, (file, parts)) in self.adopted.files.iter().zip(&self.parts).enumerate() {
-            let home = Path::new(file).parent().unwrap_or(Path::new(""));
-            let several = self.parts.len() > 1;
-            for part in parts {
-                let below = part.strip_prefix(home).unwrap_or(part).to_string_lossy().replace('\\', "/");
-                // Members may lie in folders of their own under one name.
-                let taken = names.get(&below).is_some_and(|other| other != part);
-                let below = if several && taken { format!("{at}/{below}") } else { below };
-                if names.insert(below.clone(), part.clone()).is_none() {
-                    folder.adopt("predictor", &below, part)?;
-                }
-                if part == Path::new(file) {
-                    files.push(format!("predictor/{below}"));
-                }
-            }
-        }
+        let files = copy_predictor(folder, &self.adopted.files, &self.parts)?;
         Ok(AdoptedPredictor { files, ..self.adopted.clone() })
     }
 
@@ -301,29 +284,11 @@ impl Understood {
                     return Err(Error::data("the predictor answers with values, and the target has classes"));
                 };
                 layout.push("mean", &[rows.len()]);
-                numbers.extend(values(mean.mean_dim(0)).into_iter().map(|value| scaling.decode(value) as f32));
+                let in_unit = |value: f32| (scaling.mean + scaling.deviation * f64::from(value)) as f32;
+                numbers.extend(values(mean.mean_dim(0)).into_iter().map(in_unit));
             }
         }
         Parameters::new(Arc::new(layout), numbers)
-    }
-}
-
-/// Copies encoder and decoder into a run, and returns what the run records.
-pub fn adopt_generative(folder: &RunFolder, reader: &dyn ModelReader, files: [&Path; 2]) -> Result<AdoptedGenerative> {
-    let mut names = Vec::with_capacity(2);
-    for (role, file) in ["encoder", "decoder"].into_iter().zip(files) {
-        let home = file.parent().unwrap_or(Path::new(""));
-        for part in reader.describe(file)?.parts {
-            let below = part.strip_prefix(home).unwrap_or(&part).to_string_lossy().replace('\\', "/");
-            folder.adopt("generative", &format!("{role}/{below}"), &part)?;
-            if part == file {
-                names.push(format!("generative/{role}/{below}"));
-            }
-        }
-    }
-    match <[String; 2]>::try_from(names) {
-        Ok([encoder, decoder]) => Ok(AdoptedGenerative { encoder, decoder }),
-        Err(_) => Err(Error::data("an encoder and a decoder are two files; give both")),
     }
 }
 
@@ -346,106 +311,5 @@ fn check_repeated(predictor: &dyn Predictor, rows: &Samples, before: &Predictive
         false => Err(Error::data(
             "the model says something else of the same rows when it is asked again; export it with its random parts off",
         )),
-    }
-}
-
-impl Score {
-    /// The score of an answer; an error if it cannot be one.
-    fn of(predictive: &Predictive, targets: &Targets, task: &Task) -> Result<Self> {
-        match (predictive, task) {
-            (Predictive::Classes { log_probabilities }, Task::Classification { classes }) => {
-                let [samples, rows, width] = log_probabilities.dims();
-                let p = values(log_probabilities.clone().exp());
-                if let Some(at) = p.iter().position(|p| !p.is_finite()) {
-                    return Err(Error::data(format!(
-                        "the model's answer about row {} is {}",
-                        at / width % rows,
-                        p[at]
-                    )));
-                }
-                let wrong = |(at, row): (usize, &[f32])| {
-                    let sum: f32 = row.iter().sum();
-                    (!((sum - 1.0).abs() <= SUM)).then_some((at % rows, sum))
-                };
-                if let Some((row, sum)) = p.chunks_exact(width).enumerate().find_map(wrong) {
-                    let problem = format!("its probabilities of row {row} sum to {sum}, not to one");
-                    return Err(Error::data(format!("{problem}; choose another output, such as logits")));
-                }
-                let mut mean = vec![0.0_f64; rows * width];
-                for sample in p.chunks_exact(rows * width) {
-                    mean.iter_mut().zip(sample).for_each(|(sum, p)| *sum += f64::from(*p) / samples as f64);
-                }
-                Ok(Self::of_classes(&mean, targets, classes.len()))
-            }
-            (Predictive::Gaussian { mean, variance }, Task::Regression(_)) => {
-                let [samples, rows] = mean.dims();
-                let (mean, variance) = (values(mean.clone()), values(variance.clone()));
-                if let Some(at) = (0..mean.len()).find(|&at| !(mean[at].is_finite() && variance[at].is_finite())) {
-                    return Err(Error::data(format!("the model's answer about row {} is {}", at % rows, mean[at])));
-                }
-                let over = |all: &[f32], row: usize| {
-                    (0..samples).map(|s| f64::from(all[s * rows + row])).sum::<f64>() / samples as f64
-                };
-                let summary: Vec<(f64, f64)> = (0..rows).map(|row| (over(&mean, row), over(&variance, row))).collect();
-                Ok(Self::of_values(&summary, targets))
-            }
-            _ => Err(Error::data("the model answers with another kind of target than the data have")),
-        }
-    }
-
-    fn of_classes(mean: &[f64], targets: &Targets, classes: usize) -> Self {
-        let Targets::Classes(labels) = targets else { return Self::unknown() };
-        let rows = labels.len().max(1) as f64;
-        let mut counts = vec![0_usize; classes];
-        labels.iter().for_each(|&label| counts[label as usize] += 1);
-        let largest = |p: &[f64]| (0..p.len()).rev().max_by(|&a, &b| p[a].total_cmp(&p[b])).unwrap_or(0);
-        let each = || mean.chunks_exact(classes).zip(labels);
-        let right = each().filter(|(p, label)| largest(p) == **label as usize).count() as f64 / rows;
-        let nll = each().map(|(p, &label)| -p[label as usize].max(1e-12).ln()).sum::<f64>() / rows;
-        Self { right, constant: counts.iter().max().map_or(0.0, |&most| most as f64 / rows), nll }
-    }
-
-    fn of_values(summary: &[(f64, f64)], targets: &Targets) -> Self {
-        let Targets::Values(targets) = targets else { return Self::unknown() };
-        let rows = targets.len().max(1) as f64;
-        let centre = targets.iter().map(|&y| f64::from(y)).sum::<f64>() / rows;
-        let spread = (targets.iter().map(|&y| (f64::from(y) - centre).powi(2)).sum::<f64>() / rows).sqrt();
-        let each = || summary.iter().zip(targets).map(|(&(mean, variance), &y)| (mean - f64::from(y), variance));
-        let rmse = (each().map(|(residual, _)| residual * residual).sum::<f64>() / rows).sqrt();
-        let nll = each().map(|(residual, v)| 0.5 * (v.ln() + residual * residual / v)).sum::<f64>() / rows;
-        Self { right: 1.0 - rmse / spread.max(f64::MIN_POSITIVE), constant: 0.0, nll }
-    }
-
-    /// Of rows whose targets nobody knows.
-    fn unknown() -> Self {
-        Self { right: f64::NAN, constant: f64::NAN, nll: f64::NAN }
-    }
-
-    fn brief(&self, task: &Task) -> String {
-        match task {
-            Task::Classification { .. } => format!("right about {:.1} % of rows", 100.0 * self.right),
-            Task::Regression(_) => format!("off by {:.2} of the target's spread", 1.0 - self.right),
-        }
-    }
-
-    /// The score beside that of a constant answer, and what to look for where it is no better.
-    fn said(&self, task: &Task, rows: usize) -> Option<String> {
-        if !self.right.is_finite() {
-            return None;
-        }
-        let beside = match task {
-            Task::Classification { .. } => {
-                format!("the most frequent class alone would be about {:.1} %", 100.0 * self.constant)
-            }
-            Task::Regression(_) => "the mean alone would be off by 1".into(),
-        };
-        let told = format!("on {rows} rows it is {}; {beside}", self.brief(task));
-        Some(match self.right > self.constant + BETTER {
-            true => told,
-            false => format!(
-                "{told}: it knows no more than that of these rows, so look at the order and the units of the columns, the \
-                 order of the classes, and what its numbers mean"
-            ),
-        })
     }
 }

@@ -8,13 +8,16 @@
 //! [`Explainer::open_with`](crate::Explainer::open_with).
 
 pub mod adoption;
+mod copied;
 mod feeds;
 mod input;
 mod output;
 mod port;
 pub mod probe;
+mod score;
 mod seen;
 
+pub use copied::adopt_generative;
 pub use feeds::{Fed, Feeds};
 pub use input::{CategoryForm, Channels, InputColumn, InputForm, Layout, ModelInput};
 pub use output::ModelOutput;
@@ -133,7 +136,7 @@ pub struct ModelFile {
     pub classes: Vec<String>,
     /// Largest number of rows in one question; none for any number.
     pub rows_at_once: Option<usize>,
-    /// The file itself, and those that belong to it.
+    /// The file itself, and those that belong to it, as seen from the folder that the file lies in.
     pub parts: Vec<PathBuf>,
 }
 

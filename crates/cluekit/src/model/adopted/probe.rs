@@ -35,8 +35,8 @@ pub struct Probe {
 enum Answers {
     /// `[S, rows, classes]`; S = 1 for the mean over all samples.
     Probabilities { each: Vec<f32>, samples: usize },
-    /// In the target's scaled unit.
-    Value { mean: Vec<f32>, deviation: Option<Vec<f32>> },
+    /// In the target's scaled unit; `noise` is what 32 bits cannot tell apart in the data's unit.
+    Value { mean: Vec<f32>, deviation: Option<Vec<f32>>, noise: f32 },
 }
 
 impl Probe {
@@ -74,27 +74,28 @@ impl Probe {
                     }
                 }
             }
-            (Answers::Value { mean, deviation }, Predictive::Gaussian { mean: m, variance }) => {
+            (Answers::Value { mean, deviation, noise }, Predictive::Gaussian { mean: m, variance }) => {
                 if let Some(expected) = deviation {
                     let centre = m.clone().mean_dim(0);
                     let spread = (m.clone() - centre).powi_scalar(2).mean_dim(0) + variance.mean_dim(0);
-                    self.compare(&values(spread.sqrt()), expected)?;
+                    self.compare(&values(spread.sqrt()), expected, *noise)?;
                 }
-                (values(m.mean_dim(0)), mean)
+                return self.compare(&values(m.mean_dim(0)), mean, *noise);
             }
             _ => return Err(Error::file(&self.path, "has answers of another kind than the predictor gives")),
         };
-        self.compare(&got, expected)
+        self.compare(&got, expected, 0.0)
     }
 
-    fn compare(&self, got: &[f32], expected: &[f32]) -> Result<()> {
+    fn compare(&self, got: &[f32], expected: &[f32], noise: f32) -> Result<()> {
         if got.len() != expected.len() {
             let problem = format!("holds {} answers, and the predictor gives {}", expected.len(), got.len());
             return Err(Error::file(&self.path, problem));
         }
         let differs = |(got, expected): (&f32, &f32)| (got - expected).abs();
         let differences: Vec<f32> = got.iter().zip(expected).map(differs).collect();
-        let far = differences.iter().filter(|difference| difference.is_nan() || **difference > TOLERANCE).count();
+        let far =
+            differences.iter().filter(|difference| difference.is_nan() || **difference > TOLERANCE + noise).count();
         let Some(worst) = (0..differences.len()).max_by(|&a, &b| differences[a].total_cmp(&differences[b])) else {
             return Ok(());
         };
@@ -142,10 +143,12 @@ impl Answers {
                     }
                 };
                 let mean = read("mean")?.ok_or_else(|| refuse("has no array `mean`".into()))?;
+                let largest = mean.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+                let noise = (f64::from(largest * f32::EPSILON) / scaling.deviation) as f32;
                 let mean = mean.into_iter().map(|value| scaling.encode(f64::from(value))).collect();
                 let scaled = |value: f32| (f64::from(value) / scaling.deviation) as f32;
                 let deviation = read("deviation")?.map(|all| all.into_iter().map(scaled).collect());
-                Ok(Self::Value { mean, deviation })
+                Ok(Self::Value { mean, deviation, noise })
             }
         }
     }
