@@ -8,7 +8,7 @@ DENY := $(shell $(CARGO) deny --version >/dev/null 2>&1 && echo yes)
 BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
 EXAMPLES := $(basename $(notdir $(wildcard crates/*/examples/*.rs)))
 
-.PHONY: help check fmt fmt-check lint test examples doc licences quality quality-own demo
+.PHONY: help check fmt fmt-check lint test examples doc licences quality quality-own own-models demo
 .NOTPARALLEL:
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo 'make licences   licences, vulnerabilities and sources of all dependencies (licences are also one of the tests)'
 	@echo 'make quality    RUN=… POLICY=… [COUNT=200] [JUDGE=RUN2] clues of a table beside simple things, and before judges'
 	@echo 'make quality-own FOLDER=… [COUNT=200] the same for three tables that are made on the spot'
+	@echo 'make own-models [SECTIONS=…] the examples of docs/own-model.md, with the real libraries'
 	@echo 'make demo       clue demo, optimised'
 
 check: fmt-check lint test examples doc
@@ -74,6 +75,9 @@ quality:
 quality-own:
 	$(CARGO) build --release --workspace --bins
 	$(or $(CARGO_TARGET_DIR),target)/release/quality own $(FOLDER) $(or $(COUNT),200)
+
+own-models:
+	scripts/own-models $(SECTIONS)
 
 demo:
 	$(CARGO) run --release -- demo

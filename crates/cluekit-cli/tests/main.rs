@@ -1,6 +1,7 @@
 //! All tests that run `clue` as a user does, in one program, which is built and linked once.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 
+mod adopt;
 mod audit;
 mod common;
 mod data;

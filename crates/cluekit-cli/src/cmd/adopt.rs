@@ -9,13 +9,14 @@ use crate::stop;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use cluekit::data::{Dataset, Schema};
-use cluekit::model::adopted::adoption::Adoption;
-use cluekit::model::adopted::{
-    CategoryForm, Channels, InputForm, Layout, ModelInput, ModelOutput, adopt_generative, read_schema,
-};
+use cluekit::explainer::Adoption;
+use cluekit::model::adopted::probe::Probe;
+use cluekit::model::adopted::{CategoryForm, Channels, InputForm, Layout, ModelInput, ModelOutput, adopt_generative};
 use cluekit::model::pipeline::{Role, train_role};
 use cluekit::model::store::files::create_folder;
 use cluekit::model::store::run::{RunFolder, RunRecord};
+use cluekit::model::store::schema::read_schema;
+use cluekit::prediction::answer;
 use cluekit_onnx::Onnx;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -48,7 +49,8 @@ pub struct AdoptArgs {
     answers: AnswerArgs,
     #[command(flatten)]
     input: InputArgs,
-    /// Rows with the answers of the model's owner, which are checked whenever the run is opened (.safetensors).
+    /// Rows with your model's own answers, which are checked now and whenever the run is opened: a table as the data, with
+    /// one more column a class that holds its probability (of a value: `mean`), or a .safetensors file.
     #[arg(long, value_name = "FILE")]
     probe: Option<PathBuf>,
     /// An encoder of your own, from a row to the mean of its code.
@@ -156,7 +158,11 @@ pub fn run(args: AdoptArgs, quiet: bool) -> Result<ExitCode> {
         None => (None, ModelInput::default()),
     };
     let dataset = args.source.read(&args.data, schema.as_ref(), &directory)?;
-    let plan = args.settings.plan(&dataset)?;
+    let mut plan = args.settings.plan(&dataset)?;
+    if kept {
+        args.check_kept(&folder, &dataset)?;
+        plan = folder.record()?.plan.unwrap_or(plan);
+    }
     plan.validate(&dataset.schema, dataset.train.len())?;
     tracing::info!("{}", dataset.summary());
 
@@ -167,13 +173,17 @@ pub fn run(args: AdoptArgs, quiet: bool) -> Result<ExitCode> {
         tracing::warn!("{doubt}");
     }
 
+    let probe = match &args.probe {
+        Some(probe) => Probe::given(probe, &dataset.schema, &args.source.reading())?,
+        None => understood.own_probe(&dataset)?,
+    };
+    probe.check(answer(understood.predictor.as_ref(), probe.x())?)?;
+    args.check_apart(&adoption)?;
     create_folder(&args.out)?;
     let mut request = args.source.request(&args.data).kept_in(&args.out, &directory);
     request.rows.id = dataset.names.id.clone();
     let mut record = RunRecord::new(request, dataset.sources.clone(), plan, args.source.seed());
-    if kept {
-        args.check_kept(&folder, &dataset)?;
-    } else {
+    if !kept {
         folder.clear()?;
     }
     record.predictor = Some(understood.adopt_into(&folder)?);
@@ -181,10 +191,7 @@ pub fn run(args: AdoptArgs, quiet: bool) -> Result<ExitCode> {
         record.generative = Some(adopt_generative(&folder, &Onnx, [encoder, decoder])?);
     }
     folder.begin(&record, &dataset.schema)?;
-    match &args.probe {
-        Some(probe) => folder.take_probe(probe)?,
-        None => folder.write_probe(&understood.own_probe(&dataset)?)?,
-    }
+    folder.write_probe(&probe, &dataset.schema)?;
     let only = args.no_generative.then_some(Role::Predictor);
     train_role(&folder, &record, &dataset, only, &mut Bar::new(quiet))?;
     // What is said of the run from now on must hold for it as it lies there.
@@ -210,6 +217,16 @@ impl AdoptArgs {
             classes: classes.clone(),
             input: ModelInput::default(),
         })
+    }
+
+    /// What a run is made from cannot lie in the folder that is cleared for it.
+    fn check_apart(&self, adoption: &Adoption) -> Result<()> {
+        let Ok(out) = self.out.canonicalize() else { return Ok(()) };
+        let mut files = adoption.files.iter().chain(&self.probe).chain(&self.encoder).chain(&self.decoder);
+        match files.find(|file| file.canonicalize().is_ok_and(|file| file.starts_with(&out))) {
+            Some(file) => bail!("{} lies in {}, which is replaced; give another --out", file.display(), out.display()),
+            None => Ok(()),
+        }
     }
 
     /// A generative model that is there already must be one of these data.

@@ -5,7 +5,7 @@ use super::reading::ReadingArgs;
 use anyhow::{Result, bail};
 use clap::Args;
 use cluekit::Seed;
-use cluekit::data::{self, DataDir, Dataset, Request, RowRequest, Schema};
+use cluekit::data::{self, DataDir, Dataset, Reading, Request, RowRequest, Schema};
 use std::path::PathBuf;
 
 /// A dataset beside its name.
@@ -45,6 +45,11 @@ impl DatasetArgs {
     /// The seed of the split and of training.
     pub fn seed(&self) -> Seed {
         Seed(self.seed)
+    }
+
+    /// How files are read.
+    pub fn reading(&self) -> Reading {
+        self.reading.reading()
     }
 
     /// What is asked for of the dataset called `name`.

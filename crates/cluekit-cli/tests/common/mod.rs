@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses some of these")]
 
 pub mod browser;
+pub mod onnx;
 
 use cluekit::data::npy::NewArray;
 use std::collections::BTreeMap;

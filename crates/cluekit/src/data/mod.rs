@@ -57,4 +57,6 @@ pub use reading::{Delimiter, Reading};
 pub use schema::{Feature, Image, Kind, Scaling, Schema, Target, Task};
 #[cfg(feature = "files")]
 pub use source::is_table;
+#[cfg(feature = "files")]
+pub(crate) use source::{Answered, read_answered};
 pub use source::{FileRows, Part, Request, RowRequest, load, load_some, read_file, read_rows};

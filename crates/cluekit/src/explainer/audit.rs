@@ -1,6 +1,7 @@
 //! The audit of an opened model: counts, cards and findings for a person who has to judge it.
 
 use super::explain::wider;
+use super::training::training_settings;
 use super::{CostSettings, Explainer, GlobalExplanation, GroupSettings, Split};
 use crate::amortise::{
     Encoded, LearnFrom, Limit, Mapper, MapperKind, MapperPlan, Mappers, Members, Pair, Scheme, Thresholds,
@@ -401,13 +402,12 @@ impl Explainer {
         let plain = Provenance { cluekit: env!("CARGO_PKG_VERSION").into(), seed: seed.0, ..Provenance::default() };
         let Some(run) = self.run() else { return Ok(plain) };
         let record = &run.record;
-        let flattened = |plan| Setting::flattened(plan).map_err(|problem| Error::data(problem.to_string()));
         Ok(Provenance {
             training_seed: record.plan.as_ref().map(|_| record.seed.0),
             versions: record.versions.clone(),
             sources: record.sources.iter().chain(self.file.as_ref().map(|file| &file.source)).cloned().collect(),
             models: record.hashes.clone(),
-            training: record.plan.as_ref().map(flattened).transpose()?.unwrap_or_default(),
+            training: training_settings(record)?,
             ..plain
         })
     }

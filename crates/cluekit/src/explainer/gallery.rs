@@ -1,14 +1,14 @@
 //! The audit of finished explanations: a gallery of them, without a model that could say more.
 
+use super::training::{flattened, training_settings};
 use super::{Audited, ExplanationSet};
-use crate::audit::{Audit, FORMAT, Gallery, Provenance, Setting, Subject};
+use crate::audit::{Audit, FORMAT, Gallery, Provenance, Subject};
 use crate::data::Schema;
 use crate::error::{Error, Result};
 use crate::model::plan::PredictorKind;
 use crate::model::store::files::last_name;
 use crate::model::store::run::RunFolder;
 use crate::search::SearchMethod;
-use serde::Serialize;
 use std::path::Path;
 
 impl ExplanationSet {
@@ -24,7 +24,8 @@ impl ExplanationSet {
         let mut subject = Subject::new(&last_name(run.path()), &last_name(Path::new(&record.dataset.name)), schema, "");
         subject.accepted_below = Some(self.settings.threshold);
         subject.accepted_by = self.settings.accepted_by();
-        subject.samples = record.plan.as_ref().map(|plan| match plan.predictor.kind {
+        let trained = record.plan.as_ref().filter(|_| record.predictor.is_none());
+        subject.samples = trained.map(|plan| match plan.predictor.kind {
             PredictorKind::Plain => 1,
             _ => plan.predictor.samples,
         });
@@ -48,7 +49,7 @@ impl ExplanationSet {
                 search: flattened(&self.settings)?,
                 constraints: flattened(&self.constraints)?,
                 groups: vec![],
-                training: record.plan.as_ref().map(flattened).transpose()?.unwrap_or_default(),
+                training: training_settings(&record)?,
                 versions: record.versions,
                 sources: record.sources,
                 models: record.hashes,
@@ -62,8 +63,4 @@ impl ExplanationSet {
 /// What people call a method; a mapper has its own name.
 fn title(name: &str) -> &str {
     name.parse::<SearchMethod>().map_or(name, |method| method.title())
-}
-
-fn flattened(settings: &impl Serialize) -> Result<Vec<Setting>> {
-    Setting::flattened(settings).map_err(|problem| Error::data(problem.to_string()))
 }

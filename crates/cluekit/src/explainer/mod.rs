@@ -10,6 +10,7 @@
 //!                        └────► fit ─► apply, compare ┴─► audit
 //! ```
 
+mod adoption;
 mod apply;
 mod audit;
 mod choose;
@@ -27,7 +28,9 @@ mod matters;
 mod measure;
 mod rows;
 mod set;
+mod training;
 
+pub use adoption::{Adoption, Understood};
 pub use apply::{ApplySettings, BEST, is_taken, named_method, trade_off_note};
 pub use audit::{AuditSettings, Audited};
 pub use choose::{Ranked, Ranking, Selection};

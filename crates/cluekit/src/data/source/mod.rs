@@ -14,6 +14,9 @@ pub mod pictures;
 pub mod table;
 
 #[cfg(feature = "files")]
+#[cfg(feature = "files")]
+pub(crate) use table::answered::{Answered, read_answered};
+
 use super::PartNames;
 use super::{Chosen, Dataset, Image, Meaning, Reading, RejectedRow, RowNames, Samples, Schema, Source, Targets};
 use crate::data::DataDir;

@@ -1,5 +1,6 @@
 //! A user's own table: CSV or Parquet, with a column to predict.
 
+pub(crate) mod answered;
 mod identifiers;
 mod problems;
 mod weights;

@@ -9,7 +9,7 @@ use crate::model::store::run::RunFolder;
 use std::path::{Path, PathBuf};
 
 /// Copies the files of a predictor into a run, and returns their paths below it.
-pub(super) fn copy_predictor(folder: &RunFolder, files: &[String], parts: &[Vec<PathBuf>]) -> Result<Vec<String>> {
+pub(crate) fn copy_predictor(folder: &RunFolder, files: &[String], parts: &[Vec<PathBuf>]) -> Result<Vec<String>> {
     let home_of = |file: &String| Path::new(file).parent().unwrap_or(Path::new("")).to_owned();
     let mut homes: Vec<PathBuf> = vec![];
     let mut copied = Vec::with_capacity(files.len());

@@ -7,17 +7,16 @@
 //! This crate reads no such format itself. A [`ModelReader`] does, and is handed to
 //! [`Explainer::open_with`](crate::Explainer::open_with).
 
-pub mod adoption;
 mod copied;
 mod feeds;
 mod input;
 mod output;
 mod port;
 pub mod probe;
-mod score;
 mod seen;
 
 pub use copied::adopt_generative;
+pub(crate) use copied::copy_predictor;
 pub use feeds::{Fed, Feeds};
 pub use input::{CategoryForm, Channels, InputColumn, InputForm, Layout, ModelInput};
 pub use output::ModelOutput;
@@ -147,25 +146,6 @@ pub fn check_below<'a>(files: impl IntoIterator<Item = &'a String>) -> Result<()
         Some(file) => Err(Error::setting("files", format!("`{file}` leads out of the folder of the run"))),
         None => Ok(()),
     }
-}
-
-/// The schema in a file, and what it says in `[predictor.input]` of what a model sees.
-pub fn read_schema(path: &Path) -> Result<(Schema, ModelInput)> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, deny_unknown_fields)]
-    struct Said {
-        input: ModelInput,
-    }
-    let text = std::fs::read_to_string(path).map_err(Error::reading(path))?;
-    let problem = |problem: toml::de::Error| Error::file(path, problem.to_string().trim_end());
-    let mut table: toml::Table = text.parse().map_err(problem)?;
-    let said: Said = match table.remove("predictor") {
-        Some(said) => said.try_into().map_err(problem)?,
-        // As it stands: errors name its lines.
-        None => return Ok((Schema::from_toml(&text, path)?, ModelInput::default())),
-    };
-    let rest = toml::to_string(&table).map_err(|problem| Error::file(path, problem.to_string()))?;
-    Ok((Schema::from_toml(&rest, path)?, said.input))
 }
 
 /// Reads models in a file format that this crate does not know.

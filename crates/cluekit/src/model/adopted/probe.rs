@@ -10,13 +10,21 @@
 //! | `rows` | rows, features (or pixels) | in the data's units; of a category its place in the schema, from 0 |
 //! | `probabilities` | rows, classes; or S, rows, classes | what the owner's model answers, or |
 //! | `mean`, `deviation` | rows | the same for a value, in the data's unit; the deviation may be absent |
+//!
+//! An owner may also give a table: rows as the data have them, with one more column a class that holds its probability
+//! and is called as the class is, or with a column `mean` and perhaps `deviation`.
 
+#[cfg(feature = "files")]
+use crate::data::{Answered, Reading, read_answered};
 use crate::data::{Kind, Schema, Task, Value};
 use crate::error::{Error, Result};
 use crate::model::Predictive;
+use crate::model::parameters::{Layout, Parameters};
 use crate::model::store::weights::Arrays;
 use crate::tensor::{Tensor, tensor, values};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The largest difference between two answers of one model; of a value in deviations of the target.
 const TOLERANCE: f32 = 1e-4;
@@ -28,6 +36,26 @@ pub struct Probe {
     /// `[rows, width]`.
     x: Tensor<2>,
     answers: Answers,
+}
+
+/// Named arrays that an owner gives, with their shapes.
+struct Given {
+    path: PathBuf,
+    arrays: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
+}
+
+impl Given {
+    fn shape(&self, name: &str) -> Option<&[usize]> {
+        self.arrays.get(name).map(|(shape, _)| shape.as_slice())
+    }
+
+    fn numbers(&self, name: &str) -> Vec<f32> {
+        self.arrays.get(name).map_or(vec![], |(_, numbers)| numbers.clone())
+    }
+
+    fn refuse(&self, problem: String) -> Error {
+        Error::file(&self.path, problem)
+    }
 }
 
 /// What the owner's model answers.
@@ -42,10 +70,85 @@ enum Answers {
 impl Probe {
     /// Reads a probe for a predictor of rows with this schema.
     pub fn read(path: &Path, schema: &Schema) -> Result<Self> {
-        let arrays = Arrays::read(path)?;
-        let x = rows(&arrays, schema)?;
-        let answers = Answers::read(&arrays, schema, x.dims()[0])?;
-        Ok(Self { path: path.to_owned(), x, answers })
+        let stored = Arrays::read(path)?;
+        let mut given = Given { path: path.to_owned(), arrays: BTreeMap::new() };
+        for name in ["x", "rows", "probabilities", "mean", "deviation"] {
+            if let Some(shape) = stored.shape(name) {
+                given.arrays.insert(name.into(), (shape.to_vec(), stored.numbers(name)?));
+            }
+        }
+        Self::of(&given, schema)
+    }
+
+    /// Reads what an owner gives: a safetensors file, or a table that is read as `reading` says.
+    #[cfg(feature = "files")]
+    pub fn given(path: &Path, schema: &Schema, reading: &Reading) -> Result<Self> {
+        if path.extension().is_some_and(|ending| ending == "safetensors") {
+            return Self::read(path, schema);
+        }
+        if schema.image.is_some() {
+            return Err(Error::file(path, "a probe of images is a .safetensors file with `rows` and `probabilities`"));
+        }
+        let Answered { x, answers } = read_answered(path, schema, reading)?;
+        let rows = x.len() / schema.width().max(1);
+        let of_rows = |numbers: Vec<f64>| numbers.into_iter().map(|number| number as f32).collect::<Vec<_>>();
+        let mut arrays = BTreeMap::from([("x".into(), (vec![rows, schema.width()], x))]);
+        match &schema.target.task {
+            Task::Classification { classes } => {
+                let by_class: Vec<Vec<f32>> = answers.into_iter().map(|(_, numbers)| of_rows(numbers)).collect();
+                let by_row = (0..rows).flat_map(|row| by_class.iter().map(move |class| class[row])).collect();
+                arrays.insert("probabilities".into(), (vec![rows, classes.len()], by_row));
+            }
+            Task::Regression(_) => {
+                arrays.extend(answers.into_iter().map(|(name, numbers)| (name, (vec![rows], of_rows(numbers)))));
+            }
+        }
+        Self::of(&Given { path: path.to_owned(), arrays }, schema)
+    }
+
+    fn of(given: &Given, schema: &Schema) -> Result<Self> {
+        let x = rows(given, schema)?;
+        let answers = Answers::of(given, schema, x.dims()[0])?;
+        Ok(Self { path: given.path.clone(), x, answers })
+    }
+
+    /// What a predictor says of these encoded rows, to be kept beside it.
+    pub fn answered(x: &Tensor<2>, predictive: Predictive) -> Self {
+        let answers = match predictive {
+            Predictive::Classes { log_probabilities } => {
+                let samples = log_probabilities.dims()[0];
+                Answers::Probabilities { each: values(log_probabilities.exp()), samples }
+            }
+            Predictive::Gaussian { mean, .. } => {
+                Answers::Value { mean: values(mean.mean_dim(0)), deviation: None, noise: 0.0 }
+            }
+        };
+        Self { path: PathBuf::new(), x: x.clone(), answers }
+    }
+
+    /// The arrays of a file that holds this probe.
+    pub fn arrays(&self, schema: &Schema) -> Result<Parameters> {
+        let [rows, width] = self.x.dims();
+        let mut layout = Layout::default();
+        layout.push("x", &[rows, width]);
+        let mut numbers = values(self.x.clone());
+        match (&self.answers, &schema.target.task) {
+            (Answers::Probabilities { each, samples }, _) => {
+                layout.push("probabilities", &[*samples, rows, each.len() / (samples * rows).max(1)]);
+                numbers.extend(each);
+            }
+            (Answers::Value { mean, deviation, .. }, Task::Regression(scaling)) => {
+                layout.push("mean", &[rows]);
+                let in_unit = |&value: &f32| (scaling.mean + scaling.deviation * f64::from(value)) as f32;
+                numbers.extend(mean.iter().map(in_unit));
+                if let Some(deviation) = deviation {
+                    layout.push("deviation", &[rows]);
+                    numbers.extend(deviation.iter().map(|&value| (scaling.deviation * f64::from(value)) as f32));
+                }
+            }
+            _ => return Err(Error::data("the predictor answers with values, and the target has classes")),
+        }
+        Parameters::new(Arc::new(layout), numbers)
     }
 
     /// Number of rows.
@@ -118,8 +221,8 @@ impl Probe {
 }
 
 impl Answers {
-    fn read(arrays: &Arrays, schema: &Schema, rows: usize) -> Result<Self> {
-        let refuse = |problem: String| Error::file(arrays.path(), problem);
+    fn of(arrays: &Given, schema: &Schema, rows: usize) -> Result<Self> {
+        let refuse = |problem: String| arrays.refuse(problem);
         match &schema.target.task {
             Task::Classification { classes } => {
                 let name = "probabilities";
@@ -132,13 +235,13 @@ impl Answers {
                         return Err(refuse(format!("`{name}` has shape {shape:?}, expected {expected:?}")));
                     }
                 };
-                Ok(Self::Probabilities { each: arrays.numbers(name)?, samples })
+                Ok(Self::Probabilities { each: arrays.numbers(name), samples })
             }
             Task::Regression(scaling) => {
                 let read = |name: &str| -> Result<Option<Vec<f32>>> {
                     match arrays.shape(name) {
                         None => Ok(None),
-                        Some([r]) if *r == rows => arrays.numbers(name).map(Some),
+                        Some([r]) if *r == rows => Ok(Some(arrays.numbers(name))),
                         Some(shape) => Err(refuse(format!("`{name}` has shape {shape:?}, expected [{rows}]"))),
                     }
                 };
@@ -155,12 +258,12 @@ impl Answers {
 }
 
 /// The rows of a probe, encoded.
-fn rows(arrays: &Arrays, schema: &Schema) -> Result<Tensor<2>> {
-    let refuse = |problem: String| Error::file(arrays.path(), problem);
+fn rows(arrays: &Given, schema: &Schema) -> Result<Tensor<2>> {
+    let refuse = |problem: String| arrays.refuse(problem);
     let matrix = |name: &str, width: usize| -> Result<Option<(Vec<f32>, usize)>> {
         match arrays.shape(name) {
             None => Ok(None),
-            Some([rows, columns]) if *columns == width => Ok(Some((arrays.numbers(name)?, *rows))),
+            Some([rows, columns]) if *columns == width => Ok(Some((arrays.numbers(name), *rows))),
             Some(shape) => Err(refuse(format!("`{name}` has shape {shape:?}, expected [rows, {width}]"))),
         }
     };

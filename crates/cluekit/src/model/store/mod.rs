@@ -6,4 +6,5 @@ pub mod checkpoint;
 pub mod files;
 pub mod mappers;
 pub mod run;
+pub mod schema;
 pub mod weights;

@@ -302,14 +302,9 @@ impl RunFolder {
         }
     }
 
-    /// Writes a probe: arrays under their names.
-    pub fn write_probe(&self, probe: &Parameters) -> Result<()> {
-        write_weights(&self.file(PROBE), probe)
-    }
-
-    /// Takes over the probe of a model's owner.
-    pub fn take_probe(&self, from: &Path) -> Result<()> {
-        write_whole(&self.file(PROBE), &fs::read(from).map_err(Error::reading(from))?)
+    /// Writes the probe of a predictor of rows with this schema.
+    pub fn write_probe(&self, probe: &Probe, schema: &Schema) -> Result<()> {
+        write_weights(&self.file(PROBE), &probe.arrays(schema)?)
     }
 
     /// Checks the hashes of all files of a model: of `predictor` or `generative`.

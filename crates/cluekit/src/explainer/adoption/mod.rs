@@ -4,18 +4,21 @@
 //! sum to one, and of several that fit the one that predicts best is taken, and said. A wrong order of columns, a wrong unit
 //! or another order of classes shows in the score beside that of a constant answer.
 
-use super::copied::copy_predictor;
-use super::input::{InputForm, ModelInput};
-use super::score::Score;
-use super::{AdoptedPredictor, ModelFile, ModelOutput, ModelReader, TREE_GROUPS};
-use crate::data::{Dataset, Samples, Schema, Task, spread_evenly};
+mod score;
+
+use crate::data::{Dataset, Feature, Samples, Schema, Task, spread_evenly};
 use crate::error::{Error, Result};
-use crate::model::parameters::{Layout, Parameters};
+use crate::model::adopted::probe::Probe;
+use crate::model::adopted::{
+    AdoptedPredictor, CategoryForm, InputColumn, InputForm, ModelFile, ModelInput, ModelOutput, ModelReader, Port,
+    TREE_GROUPS, copy_predictor,
+};
 use crate::model::store::run::RunFolder;
 use crate::model::{Predictive, Predictor};
 use crate::prediction::answer;
 use crate::seed::Seed;
 use crate::tensor::{tensor, values};
+use score::Score;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +29,13 @@ const ROWS: usize = 512;
 const PROBE_ROWS: usize = 32;
 /// The largest difference between two answers about the same row.
 const REPEATED: f32 = 1e-5;
+
+/// What a model can be given, in words.
+const ENCODED: &str = "scaled columns and one-hot categories (encoded)";
+const RAW: &str = "the data's own units (raw)";
+const SCALED_FIRST: &str = "scaled numbers, and categories behind them";
+const NUMBERS_FIRST: &str = "numbers in the data's own units, and categories behind them";
+const LISTED: &str = "the columns that are listed";
 
 /// What a user says of a predictor that was made elsewhere; the rest is found out.
 #[derive(Clone, Debug, Default)]
@@ -101,7 +111,7 @@ impl Adoption {
     /// What the files hold, in words.
     fn held(&self, files: &[ModelFile]) -> Vec<String> {
         let named = self.files.iter().zip(files).take(1).map(|(path, file)| {
-            let ports = |ports: &[super::Port]| ports.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            let ports = |ports: &[Port]| ports.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
             let gradient = match (file.has_gradient, file.trees) {
                 (true, _) => "with a gradient".into(),
                 (false, Some(trees)) => format!("{trees} trees, without a gradient"),
@@ -161,9 +171,9 @@ impl Adoption {
                 .filter(|output| *output != ModelOutput::Quantiles || !self.quantiles.is_empty())
                 .collect(),
         };
-        let forms = match (&self.input.form, schema.image.is_some() || !self.input.columns.is_empty()) {
-            (None, false) => vec![Some(InputForm::Encoded), Some(InputForm::Raw)],
-            (form, _) => vec![*form],
+        let inputs = match (self.input.form, schema.image.is_some() || !self.input.columns.is_empty()) {
+            (None, false) => inputs(&self.input, schema),
+            _ => vec![self.input.clone()],
         };
         let classes = if self.classes.is_empty() { file.classes.clone() } else { self.classes.clone() };
         let groups = self.groups.or_else(|| {
@@ -171,7 +181,7 @@ impl Adoption {
             trees.map(|trees| trees.min(TREE_GROUPS))
         });
         let mut candidates = Vec::new();
-        for form in forms {
+        for input in inputs {
             for &output in &outputs {
                 candidates.push(AdoptedPredictor {
                     files: self.files.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
@@ -181,7 +191,7 @@ impl Adoption {
                     mc_dropout: self.mc_dropout,
                     groups,
                     classes: classes.clone(),
-                    input: ModelInput { form, ..self.input.clone() },
+                    input: input.clone(),
                 });
             }
         }
@@ -197,16 +207,19 @@ impl Adoption {
             let beside = other.map_or(String::new(), |one| format!("; they could be {} too", one.adopted.output));
             notes.push(format!("its numbers are taken as {}{beside}", best.adopted.output));
         }
-        if let (None, Some(form)) = (self.input.form, best.adopted.input.form) {
-            let other = tried[1..].iter().find(|one| one.adopted.input.form != best.adopted.input.form);
-            let meant = match form {
-                InputForm::Encoded => "scaled columns and one-hot categories (encoded)",
-                InputForm::Raw => "the data's own units (raw)",
-            };
+        if self.input.form.is_none() && self.input.columns.is_empty() && best.form() != LISTED {
+            let other = tried[1..].iter().find(|one| one.form() != best.form());
             let beside = other.map_or(String::new(), |one| {
-                format!(": {} that way, {} the other", best.score.brief(task), one.score.brief(task))
+                format!(": {} that way, {} with {}", best.score.brief(task), one.score.brief(task), one.form())
             });
-            notes.push(format!("it is given {meant}{beside}"));
+            notes.push(format!("it is given {}{beside}", best.form()));
+            if best.form() == ENCODED || best.form() == SCALED_FIRST {
+                notes.push(
+                    "the scale is that of this run's training rows; a model with means and deviations of its own answers \
+                     otherwise, so list them in [predictor.input], or give a probe with its answers"
+                        .to_owned(),
+                );
+            }
         }
         notes
     }
@@ -227,10 +240,12 @@ impl Adoption {
             samples => notes.push(format!("{samples} posterior samples")),
         }
         if file.dropouts > 0 && self.mc_dropout.is_none() {
-            notes.push(format!(
-                "it has {} dropouts, which are switched off; --mc-dropout 20 keeps them on",
-                file.dropouts
-            ));
+            let dropouts = if file.dropouts == 1 {
+                "its dropout is".into()
+            } else {
+                format!("its {} dropouts are", file.dropouts)
+            };
+            notes.push(format!("{dropouts} switched off; mc_dropout = 20 keeps 20 masks of it on"));
         }
         if let (Some(groups), None) = (best.adopted.groups, self.groups) {
             notes.push(format!("its trees are averaged in {groups} groups, which are the samples"));
@@ -254,8 +269,16 @@ impl Tried {
         Ok(Self { adopted, predictor, predictive, score })
     }
 
+    /// What the model is given, in words.
     fn form(&self) -> &'static str {
-        self.adopted.input.form.map_or("listed", InputForm::name)
+        let ModelInput { form, columns, .. } = &self.adopted.input;
+        match (form, columns.as_slice()) {
+            (Some(InputForm::Encoded), []) => ENCODED,
+            (Some(InputForm::Raw), []) => RAW,
+            (Some(InputForm::Encoded), _) => SCALED_FIRST,
+            (Some(InputForm::Raw), _) => NUMBERS_FIRST,
+            (None, _) => LISTED,
+        }
     }
 }
 
@@ -266,30 +289,40 @@ impl Understood {
         Ok(AdoptedPredictor { files, ..self.adopted.clone() })
     }
 
-    /// What the predictor says of some rows, for the probe of a run whose owner gave none.
-    pub fn own_probe(&self, dataset: &Dataset) -> Result<Parameters> {
+    /// The model's own answers about some rows of a dataset, for a run whose owner gives none.
+    pub fn own_probe(&self, dataset: &Dataset) -> Result<Probe> {
         let rows = some_rows(dataset);
         let rows = rows.select(&spread_evenly(rows.len(), PROBE_ROWS).collect::<Vec<_>>());
-        let predictive = answer(self.predictor.as_ref(), &tensor(rows.x.clone(), [rows.len(), rows.width]))?;
-        let mut layout = Layout::default();
-        layout.push("x", &[rows.len(), rows.width]);
-        let mut numbers = rows.x.clone();
-        match predictive {
-            Predictive::Classes { log_probabilities } => {
-                layout.push("probabilities", &log_probabilities.dims());
-                numbers.extend(values(log_probabilities.exp()));
-            }
-            Predictive::Gaussian { mean, .. } => {
-                let Task::Regression(scaling) = &dataset.schema.target.task else {
-                    return Err(Error::data("the predictor answers with values, and the target has classes"));
-                };
-                layout.push("mean", &[rows.len()]);
-                let in_unit = |value: f32| (scaling.mean + scaling.deviation * f64::from(value)) as f32;
-                numbers.extend(values(mean.mean_dim(0)).into_iter().map(in_unit));
-            }
-        }
-        Parameters::new(Arc::new(layout), numbers)
+        let x = tensor(rows.x.clone(), [rows.len(), rows.width]);
+        Ok(Probe::answered(&x, answer(self.predictor.as_ref(), &x)?))
     }
+}
+
+/// What a model of a table may see of a row: the columns in the order of the data, or numbers first, as encoders of
+/// categories leave them; scaled, or in the data's own units.
+fn inputs(said: &ModelInput, schema: &Schema) -> Vec<ModelInput> {
+    let in_order = |form| ModelInput { form: Some(form), ..said.clone() };
+    let mut inputs = vec![in_order(InputForm::Encoded), in_order(InputForm::Raw)];
+    let is_number = |feature: &&Feature| feature.kind.scaling().is_some();
+    let (numbers, categories): (Vec<&Feature>, Vec<&Feature>) = schema.features.iter().partition(is_number);
+    if schema.features.iter().skip_while(is_number).all(|feature| !is_number(&feature)) {
+        return inputs;
+    }
+    for form in [InputForm::Raw, InputForm::Encoded] {
+        for category in [CategoryForm::OneHot, CategoryForm::Values] {
+            let number = |feature: &&Feature| {
+                let column = InputColumn::of(&feature.name);
+                match feature.kind.scaling().filter(|_| form == InputForm::Encoded) {
+                    Some(scaling) => InputColumn { offset: scaling.mean, scale: scaling.deviation, ..column },
+                    None => column,
+                }
+            };
+            let word = |feature: &&Feature| InputColumn { form: Some(category), ..InputColumn::of(&feature.name) };
+            let columns = numbers.iter().map(number).chain(categories.iter().map(word)).collect();
+            inputs.push(ModelInput { columns, ..in_order(form) });
+        }
+    }
+    inputs
 }
 
 /// Rows of a dataset to try a model on: of the test rows where there are some.

@@ -40,7 +40,7 @@ impl Score {
                 }
                 let wrong = |(at, row): (usize, &[f32])| {
                     let sum: f32 = row.iter().sum();
-                    (!((sum - 1.0).abs() <= SUM)).then_some((at % rows, sum))
+                    (sum.is_nan() || (sum - 1.0).abs() > SUM).then_some((at % rows, sum))
                 };
                 if let Some((row, sum)) = p.chunks_exact(width).enumerate().find_map(wrong) {
                     let problem = format!("its probabilities of row {row} sum to {sum}, not to one");
