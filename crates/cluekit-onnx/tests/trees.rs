@@ -7,7 +7,9 @@ use cluekit::model::adopted::{AdoptedPredictor, ModelOutput, ModelReader};
 use cluekit::model::{Predictive, Predictor};
 use cluekit::seed::Seed;
 use cluekit::tensor::{Tensor, tensor, values};
-use cluekit_onnx::{Onnx, OnnxPredictor};
+use cluekit_onnx::proto::{AttributeProto, ModelProto};
+use cluekit_onnx::{Input, Model, Onnx, OnnxPredictor};
+use prost::Message;
 
 const TWO: &str = "task = \"classification\"\nclasses = [\"0\", \"1\"]";
 const WORDS: &str = "task = \"classification\"\nclasses = [\"low\", \"middle\", \"high\"]";
@@ -177,4 +179,62 @@ fn a_pipeline_is_given_the_columns_of_a_table_by_their_names() {
     let ordered = whole.iter().flat_map(|&row| [1, 2, 0].map(|place| expected[row * 3 + place]));
     let got = values(classes(&predictor, &tensor(x, [whole.len(), schema.width()])).exp());
     assert_near(&got, &ordered.collect::<Vec<_>>(), "a pipeline");
+}
+
+/// A forest with one entry of a list of its trees changed.
+fn changed(name: &str, attribute: &str, change: impl Fn(&mut AttributeProto)) -> String {
+    let bytes = std::fs::read(folder().join(format!("{name}.onnx"))).unwrap();
+    let mut model = ModelProto::decode(bytes.as_slice()).unwrap();
+    let node = model.graph.as_mut().unwrap().node.iter_mut().find(|node| node.op_type.starts_with("TreeEnsemble"));
+    change(node.unwrap().attribute.iter_mut().find(|own| own.name == attribute).unwrap());
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("forest.onnx");
+    std::fs::write(&path, model.encode_to_vec()).unwrap();
+    match Model::read(&path) {
+        Ok(model) => model.ask(vec![Input::Numbers(vec![2, 4], tensor(vec![0.5; 8], [8]))]).unwrap_err().to_string(),
+        Err(problem) => problem.to_string(),
+    }
+}
+
+#[test]
+fn trees_that_cannot_be_are_refused_with_node_and_attribute() {
+    type Change = fn(&mut AttributeProto);
+    let cases: [(&str, Change, &str); 16] = [
+        ("nodes_truenodeids", |a| a.ints[0] = 99, "node 0 of tree 0 leads to node 99, which is not there"),
+        ("nodes_truenodeids", |a| a.ints[1] = i64::MIN, "leads to node -9223372036854775808"),
+        ("nodes_truenodeids", |a| a.ints[0] = 0, "`nodes_truenodeids`"),
+        ("nodes_falsenodeids", |a| a.ints[1] = 0, "lead in a circle"),
+        ("nodes_falsenodeids", |a| a.ints[0] = 2, "lead to node 2 of tree 0 twice"),
+        ("nodes_featureids", |a| a.ints[0] = 4, "`nodes_featureids` asks for feature 4 of 5, and a row has 4 values"),
+        ("nodes_featureids", |a| a.ints[0] = 1 << 40, "`nodes_featureids` holds 1099511627776"),
+        ("nodes_featureids", |a| a.ints[0] = -1, "`nodes_featureids` holds -1"),
+        (
+            "nodes_values",
+            |a| a.floats[0] = f32::NAN,
+            "node 0 of tree 0 asks how a number compares with what is not a number",
+        ),
+        ("nodes_values", |a| a.floats.truncate(5), "`nodes_values` has"),
+        ("nodes_modes", |a| a.strings[0] = b"BRANCH_ALMOST".to_vec(), "`nodes_modes` holds `BRANCH_ALMOST`"),
+        ("nodes_nodeids", |a| a.ints[1] = 0, "`nodes_nodeids` holds node 0 of tree 0 twice"),
+        ("nodes_treeids", |a| a.ints[0] = 1 << 62, "leads to node"),
+        ("class_ids", |a| a.ints[0] = 3, "`class_ids` holds 3, and there are 3"),
+        ("class_nodeids", |a| a.ints[0] = 77, "`class_nodeids` names node 77 of tree 0"),
+        ("post_transform", |a| a.s = b"ARGMAX".to_vec(), "`post_transform` is `ARGMAX`"),
+    ];
+    for (attribute, change, expected) in cases {
+        let problem = changed("trees_forest_words", attribute, change);
+        assert!(problem.contains(expected), "{attribute}: {problem}");
+        assert!(problem.contains("operator `TreeEnsembleClassifier` of node `"), "{problem}");
+    }
+    let cases: [(&str, Change, &str); 5] = [
+        ("nodes_truenodeids", |a| a.ints[0] = 0, "is reached twice"),
+        ("nodes_falsenodeids", |a| a.ints[0] = 1 << 62, "`nodes_falsenodeids` holds 4611686018427387904"),
+        ("tree_roots", |a| a.ints.clear(), "has no tree"),
+        ("n_targets", |a| a.i = i64::MAX, "`n_targets` is 9223372036854775807"),
+        ("leaf_targetids", |a| a.ints[0] = 2, "`leaf_targetids` holds 2, and there are 2"),
+    ];
+    for (attribute, change, expected) in cases {
+        let problem = changed("trees_of_version_5_floats", attribute, change);
+        assert!(problem.contains(expected), "{attribute}: {problem}");
+    }
 }
