@@ -8,6 +8,7 @@ mod errors;
 mod experiment;
 mod explain;
 mod files;
+mod forests;
 mod glam;
 mod licences;
 mod missing;
