@@ -9,6 +9,7 @@ mod errors;
 mod experiment;
 mod explain;
 mod files;
+mod forests;
 mod glam;
 mod licences;
 mod missing;

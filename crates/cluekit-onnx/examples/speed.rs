@@ -4,6 +4,8 @@
 //!   weights as a [`Stacked`] of cluekit.
 //! - `speed steps FILE ROWS SIDES… [pieces]`: one step (forward, and back to the input) of a network for each line on the
 //!   standard input, with its time in milliseconds; `speed.py` asks in turns with PyTorch.
+//! - `speed rows FILE NUMBERS WIDTH`: one answer about all rows, whose numbers lie in a file of 32-bit floats, for each line
+//!   on the standard input, with its time in milliseconds and its sum; `speed_trees.py` asks in turns with ONNX Runtime.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that cannot go on should end")]
 
@@ -12,7 +14,7 @@ use cluekit::data::{Image, Schema};
 use cluekit::model::adopted::{AdoptedPredictor, ModelInput, ModelOutput};
 use cluekit::model::{Predictive, Predictor, Stacked};
 use cluekit::parallel::over_shards;
-use cluekit::tensor::{Tensor, gradients, leaf};
+use cluekit::tensor::{Tensor, gradients, leaf, tensor, values};
 use cluekit::testing::model::{Head, Mlp, Network, Parameters, Trainable, stack};
 use cluekit_onnx::proto::{
     AttributeProto, DimensionProto, GraphProto, ModelProto, NodeProto, OperatorSetProto, ShapeProto, TensorProto,
@@ -199,6 +201,19 @@ fn steps(file: &str, rows: usize, sides: &[usize], pieces: usize) {
     }
 }
 
+fn rows(file: &str, numbers: &str, width: usize) {
+    let model = Model::read(Path::new(file)).unwrap();
+    let bytes = std::fs::read(numbers).unwrap();
+    let x: Vec<f32> = bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    for _ in std::io::stdin().lock().lines() {
+        let input = Input::Numbers(vec![x.len() / width, width], tensor(x.clone(), [x.len()]));
+        let start = Instant::now();
+        let answers = values(model.ask(vec![input]).unwrap().remove(0).numbers);
+        let took = start.elapsed().as_secs_f64() * 1e3;
+        println!("{took} {}", answers.iter().map(|answer| f64::from(answer * answer)).sum::<f64>());
+    }
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize| arguments.get(at).and_then(|number| number.parse::<usize>().ok());
@@ -207,6 +222,7 @@ fn main() {
             let sides: Vec<usize> = (3..6).filter_map(number).collect();
             steps(&arguments[1], number(2).unwrap(), &sides, number(6).unwrap_or(1));
         }
+        Some("rows") => rows(&arguments[1], &arguments[2], number(3).unwrap()),
         _ => ensemble(number(1).unwrap_or(50)),
     }
 }

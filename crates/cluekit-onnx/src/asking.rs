@@ -231,8 +231,8 @@ pub(crate) fn sides(port: &Port, width: usize, image: Option<[usize; 3]>) -> Out
     }
 }
 
-/// What is fed, as inputs of the network; `image` are the sides of an image.
-pub(crate) fn inputs(fed: Vec<(&Port, Fed)>, image: Option<[usize; 3]>) -> Outcome<Vec<Input>> {
+/// What is fed, as inputs of the network for this many rows; `image` are the sides of an image.
+pub(crate) fn inputs(fed: Vec<(&Port, Fed)>, rows: usize, image: Option<[usize; 3]>) -> Outcome<Vec<Input>> {
     let input = |(port, fed): (&Port, Fed)| match fed {
         Fed::Numbers(numbers) => {
             let [rows, width] = numbers.dims();
@@ -240,7 +240,10 @@ pub(crate) fn inputs(fed: Vec<(&Port, Fed)>, image: Option<[usize; 3]>) -> Outco
             Ok(Input::Numbers(dims, numbers.reshape([rows * width])))
         }
         Fed::Relaxed(columns) => Ok(Input::Categories(columns)),
-        Fed::Words(_) => Err(format!("its input `{}` takes words, which networks cannot be fed with", port.name)),
+        Fed::Words(words) => {
+            let dims = [vec![rows], sides(port, words.len() / rows.max(1), image)?].concat();
+            Ok(Input::Words(dims, words))
+        }
     };
     fed.into_iter().map(input).collect()
 }

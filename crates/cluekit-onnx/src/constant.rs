@@ -35,6 +35,17 @@ pub fn elements(dims: &[usize]) -> Outcome<usize> {
     })
 }
 
+/// The numbers of a constant of 64 bits that lies in the file itself; its sides are not looked at.
+pub(crate) fn doubles(proto: &TensorProto) -> Option<Vec<f64>> {
+    if proto.data_type != 11 || proto.data_location != 0 {
+        return None;
+    }
+    Some(match proto.raw_data.as_chunks() {
+        ([], _) => proto.double_data.clone(),
+        (raw, _) => raw.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
+    })
+}
+
 /// The folder of a model, from which constants in other files are read.
 #[derive(Clone, Debug)]
 pub struct Folder {

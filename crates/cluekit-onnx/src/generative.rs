@@ -82,6 +82,10 @@ impl Generative for OnnxGenerative {
         self.latent
     }
 
+    fn has_gradient(&self) -> bool {
+        self.encoder.model.has_gradient() && self.decoder.model.has_gradient()
+    }
+
     fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
         fits(x, "an input", self.width)?;
         in_pieces(x, self.encoder.rows, 0, |x| {

@@ -1,18 +1,23 @@
 //! A network as a file describes it: names resolved to numbered values, nodes in an order in which they can run.
 
 use crate::Outcome;
-use crate::constant::{Constant, Folder, Kind};
-use crate::proto::{
-    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetProto, ValueInfoProto,
-};
-use cluekit::model::adopted::{Element, Port};
+use crate::constant::{Constant, Folder};
+use crate::node::{Attribute, Node, TREES};
+use crate::ports::{self, port};
+use crate::proto::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetProto};
+use crate::trees::{Trees, is_trees};
+use cluekit::model::adopted::Port;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Nodes at the most, those of functions among them: a file can name functions within functions.
 const MOST_NODES: usize = 200_000;
 
 /// Versions of the operators that are known.
-const VERSIONS: std::ops::RangeInclusive<i64> = 11..=24;
+const VERSIONS: std::ops::RangeInclusive<i64> = 7..=24;
+
+/// Operators that were others before version 11.
+const MOVED: [&str; 6] = ["Clip", "Pad", "Resize", "Slice", "TopK", "Upsample"];
 
 /// A network.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,103 +32,10 @@ pub struct Graph {
     pub outputs: Vec<(usize, Port)>,
     /// Number of values.
     pub values: usize,
-}
-
-/// An operator with what it takes and gives.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Node {
-    /// Name of the node.
-    pub name: String,
-    /// Domain of the operator; empty for ONNX itself.
-    pub domain: String,
-    /// Name of the operator.
-    pub operator: String,
-    /// Version of the operators.
-    pub version: i64,
-    /// Settings.
-    pub attributes: BTreeMap<String, Attribute>,
-    /// Numbers of the values that it takes; none where one is left out.
-    pub inputs: Vec<Option<usize>>,
-    /// Numbers of the values that it gives.
-    pub outputs: Vec<Option<usize>>,
-}
-
-/// A setting of an operator.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Attribute {
-    /// A number.
-    Float(f32),
-    /// A whole number.
-    Integer(i64),
-    /// A text.
-    Text(String),
-    /// Numbers.
-    Floats(Vec<f32>),
-    /// Whole numbers.
-    Integers(Vec<i64>),
-    /// Texts.
-    Texts(Vec<String>),
-    /// A tensor.
-    Constant(Constant),
-    /// A part of a network, which no supported operator takes.
-    Graph,
-}
-
-impl Node {
-    /// The node in words: its operator and its name.
-    pub fn title(&self) -> String {
-        format!("operator `{}` of node `{}`", self.operator, self.name)
-    }
-
-    /// A whole number among the settings.
-    pub fn integer(&self, name: &str, default: i64) -> Outcome<i64> {
-        match self.attributes.get(name) {
-            None => Ok(default),
-            Some(Attribute::Integer(number)) => Ok(*number),
-            Some(_) => Err(format!("`{name}` is no whole number")),
-        }
-    }
-
-    /// Whether a setting is other than 0.
-    pub fn flag(&self, name: &str, default: bool) -> Outcome<bool> {
-        Ok(self.integer(name, i64::from(default))? != 0)
-    }
-
-    /// A number among the settings.
-    pub fn float(&self, name: &str, default: f32) -> Outcome<f32> {
-        match self.attributes.get(name) {
-            None => Ok(default),
-            Some(Attribute::Float(number)) => Ok(*number),
-            Some(_) => Err(format!("`{name}` is no number")),
-        }
-    }
-
-    /// A text among the settings.
-    pub fn text(&self, name: &str, default: &'static str) -> Outcome<&str> {
-        match self.attributes.get(name) {
-            None => Ok(default),
-            Some(Attribute::Text(text)) => Ok(text),
-            Some(_) => Err(format!("`{name}` is no text")),
-        }
-    }
-
-    /// Whole numbers among the settings.
-    pub fn integers(&self, name: &str) -> Outcome<Option<&[i64]>> {
-        match self.attributes.get(name) {
-            None => Ok(None),
-            Some(Attribute::Integers(numbers)) => Ok(Some(numbers)),
-            Some(_) => Err(format!("`{name}` is no list of whole numbers")),
-        }
-    }
-
-    /// Numbers among the settings.
-    pub fn floats(&self, name: &str) -> Outcome<Option<&[f32]>> {
-        match self.attributes.get(name) {
-            None => Ok(None),
-            Some(Attribute::Floats(numbers)) => Ok(Some(numbers)),
-            Some(_) => Err(format!("`{name}` is no list of numbers")),
-        }
-    }
+    /// Names of the classes in the order of the answers, where the file has them.
+    pub classes: Vec<String>,
+    /// Whether scikit-learn's exporter wrote the file.
+    pub by_scikit_learn: bool,
 }
 
 impl Graph {
@@ -134,7 +46,47 @@ impl Graph {
         let graph = model.graph.as_ref().ok_or("holds no network")?;
         let (nodes, constants) = (vec![], BTreeMap::new());
         let building = Building { functions: &model.functions, knows, folder, nodes, constants, values: 0 };
-        building.graph(graph, &model.opset_import)
+        let by_scikit_learn = model.producer_name == "skl2onnx";
+        Ok(Self { by_scikit_learn, ..building.graph(graph, &model.opset_import)? })
+    }
+
+    /// The trees of all nodes.
+    pub fn trees(&self) -> impl Iterator<Item = &Arc<Trees>> {
+        self.nodes.iter().filter_map(Node::trees)
+    }
+
+    /// Whether answers follow inputs smoothly: not through trees, nor from words.
+    pub fn has_gradient(&self) -> bool {
+        let takes_words = self.inputs.iter().any(|(_, port)| port.element == cluekit::model::adopted::Element::Text);
+        self.trees().next().is_none() && !takes_words
+    }
+
+    /// The only trees, if they are averaged and nothing but their form changes afterwards.
+    fn averaged(&self) -> Outcome<&Arc<Trees>> {
+        let mut all = self.trees();
+        let (Some(trees), None) = (all.next(), all.next()) else {
+            return Err("groups are of the trees of one forest, and the model is another".into());
+        };
+        let keeps = |node: &&Node| node.trees().is_some() || ports::keeps_shares(&node.operator);
+        let first = self.nodes.iter().position(|node| node.trees().is_some()).unwrap_or(0);
+        match self.nodes[first..].iter().find(|node| !keeps(node)) {
+            None => Ok(trees),
+            Some(node) => Err(format!("groups of its trees are no predictors: {} comes after them", node.title())),
+        }
+    }
+
+    /// Whether the trees are averaged, as those of a forest.
+    pub fn averages_trees(&self) -> bool {
+        self.averaged().is_ok_and(|trees| trees.are_averaged(self.by_scikit_learn))
+    }
+
+    /// The same network with its trees averaged in groups.
+    pub fn grouped(mut self, groups: usize) -> Outcome<Self> {
+        let grouped = Arc::new(self.averaged()?.grouped(groups)?);
+        for node in self.nodes.iter_mut().filter(|node| node.trees().is_some()) {
+            node.attributes.insert(TREES.into(), Attribute::Trees(grouped.clone()));
+        }
+        Ok(self)
     }
 }
 
@@ -189,8 +141,11 @@ impl Building<'_> {
         if outputs.is_empty() {
             return Err("has no output".into());
         }
-        let needed = needed(self.nodes, &outputs);
-        Ok(Graph { nodes: needed, constants: self.constants, inputs, outputs, values: self.values })
+        let classes = ports::classes(&self.nodes, &self.constants);
+        let outputs = ports::numbers(outputs, &self.nodes);
+        let nodes = needed(self.nodes, &outputs);
+        let (constants, values) = (self.constants, self.values);
+        Ok(Graph { nodes, constants, inputs, outputs, values, classes, by_scikit_learn: false })
     }
 
     /// The nodes of a network or a function, in an order in which they can run.
@@ -221,7 +176,10 @@ impl Building<'_> {
         let name = if proto.name.is_empty() { format!("{} {at}", proto.op_type) } else { proto.name.clone() };
         let domain = if proto.domain == "ai.onnx" { String::new() } else { proto.domain.clone() };
         let title = format!("operator `{}` of node `{name}`", proto.op_type);
-        let attributes = proto.attribute.iter().filter_map(|attribute| settled(attribute, given)).collect::<Vec<_>>();
+        let has_trees = is_trees(&domain, &proto.op_type);
+        // Those of trees are long, and are read in their place.
+        let attributes = if has_trees { &[][..] } else { &proto.attribute };
+        let attributes = attributes.iter().filter_map(|attribute| settled(attribute, given)).collect::<Vec<_>>();
         let inputs = proto.input.iter().map(|name| match name.as_str() {
             "" => Ok(None),
             name => {
@@ -251,11 +209,18 @@ impl Building<'_> {
             let of = if domain.is_empty() { String::new() } else { format!(" (of `{domain}`)") };
             return Err(format!("{title}{of} is not supported"));
         }
+        if domain.is_empty() && version < 11 && MOVED.contains(&proto.op_type.as_str()) {
+            return Err(format!("{title} of version {version} is not supported: export it with `target_opset=18`"));
+        }
         let read = |attribute: &AttributeProto| {
             let value = self.attribute(attribute).map_err(|problem| format!("{title}: {problem}"))?;
             Ok((attribute.name.clone(), value))
         };
-        let attributes = attributes.iter().map(read).collect::<Outcome<_>>()?;
+        let mut attributes = attributes.iter().map(read).collect::<Outcome<BTreeMap<_, _>>>()?;
+        if has_trees {
+            let trees = Trees::read(proto, self.folder).map_err(|problem| format!("{title}: {problem}"))?;
+            attributes.insert(TREES.into(), Attribute::Trees(Arc::new(trees)));
+        }
         let mut outputs = Vec::with_capacity(proto.output.len());
         for output in &proto.output {
             outputs.push(if output.is_empty() { None } else { Some(self.define(names, output)?) });
@@ -408,9 +373,10 @@ fn in_order(protos: &[NodeProto], makers: &BTreeMap<&str, usize>, names: &Names)
 fn needed(nodes: Vec<Node>, outputs: &[(usize, Port)]) -> Vec<Node> {
     let mut wanted: std::collections::BTreeSet<usize> = outputs.iter().map(|(value, _)| *value).collect();
     let mut kept = Vec::new();
-    for node in nodes.into_iter().rev() {
+    for mut node in nodes.into_iter().rev() {
         if node.outputs.iter().flatten().any(|output| wanted.contains(output)) {
             wanted.extend(node.inputs.iter().flatten());
+            node.outputs.iter_mut().for_each(|output| *output = output.filter(|output| wanted.contains(output)));
             kept.push(node);
         }
     }
@@ -418,28 +384,10 @@ fn needed(nodes: Vec<Node>, outputs: &[(usize, Port)]) -> Vec<Node> {
     kept
 }
 
-/// Name, type and sides of an input or output.
-fn port(info: &ValueInfoProto) -> Outcome<Port> {
-    let named = |problem: String| format!("`{}`: {problem}", info.name);
-    let tensor = info.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
-    let Some(tensor) = tensor else {
-        // Sequences and maps, such as the last node of forests gives.
-        return Ok(Port { name: info.name.clone(), element: Element::Text, dims: vec![] });
-    };
-    let element = match Kind::of(tensor.elem_type).map_err(named)? {
-        Kind::Float | Kind::Double | Kind::Half | Kind::Brain => Element::Float,
-        Kind::Signed(_) | Kind::Unsigned(_) => Element::Integer,
-        Kind::Boolean => Element::Boolean,
-        Kind::Text => Element::Text,
-    };
-    let side = |side: Option<i64>| side.and_then(|side| usize::try_from(side).ok()).filter(|&side| side > 0);
-    let dims = tensor.shape.iter().flat_map(|shape| &shape.dim).map(|dim| side(dim.dim_value)).collect();
-    Ok(Port { name: info.name.clone(), element, dims })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proto::ValueInfoProto;
 
     fn node(operator: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).into()).collect();

@@ -14,12 +14,16 @@ mod generative;
 pub mod graph;
 mod integers;
 mod model;
+pub mod node;
 mod operators;
+mod ports;
 mod predictor;
 pub mod proto;
 mod reader;
 mod run;
+mod trees;
 mod value;
+mod words;
 
 pub use generative::OnnxGenerative;
 pub use model::{Input, Model, Output};

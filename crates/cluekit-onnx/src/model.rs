@@ -1,11 +1,13 @@
 //! Model files that are ready to be asked: one, or several of one shape that run as one.
 
 use crate::constant::{Constant, Elements, Folder};
-use crate::graph::{Graph, Node};
+use crate::graph::Graph;
 use crate::integers::{Integers, span};
+use crate::node::Node;
 use crate::operators;
 use crate::run::{Draws, Network};
 use crate::value::{Categories, Floats, Value, block_sides};
+use crate::words::Words;
 use crate::{Outcome, read};
 use cluekit::error::{Error, Result};
 use cluekit::model::adopted::Port;
@@ -22,6 +24,7 @@ pub struct Model {
     pub(crate) network: Network,
     /// Numbers of rows that reshapes inside of the network speak of.
     pub(crate) spoken: Vec<usize>,
+    has_gradient: bool,
 }
 
 /// What is fed to one input.
@@ -34,6 +37,8 @@ pub enum Input {
     Integers(Vec<usize>, Vec<i64>),
     /// One-hot columns `[rows, numbers]` of each whole number, which may be relaxed; answers have a gradient by them.
     Categories(Vec<Tensor<2>>),
+    /// Words with their sides.
+    Words(Vec<usize>, Vec<String>),
 }
 
 /// What one output says.
@@ -57,7 +62,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened> {
     let proto = read(path)?;
     let refuse = |problem| Error::file(path, problem);
     let mut folder = Folder::of(path).map_err(refuse)?;
-    let knows = |domain: &str, operator: &str| domain.is_empty() && operators::of(operator).is_some();
+    let knows = |domain: &str, operator: &str| operators::of(domain, operator).is_some();
     let graph = Graph::read(&proto, &mut folder, &knows).map_err(refuse)?;
     let name = path.file_name().map(PathBuf::from);
     let parts = name.into_iter().chain(folder.parts).collect();
@@ -71,8 +76,20 @@ impl Model {
     }
 
     /// The networks of several files: as one if they differ in their weights alone, one after the other if not.
-    pub fn ensemble(paths: &[PathBuf]) -> Result<Vec<Self>> {
-        let graphs = paths.iter().map(|path| Ok(open(path)?.graph)).collect::<Result<Vec<_>>>()?;
+    ///
+    /// The trees of forests are averaged in `groups`, which are members of their own.
+    pub fn ensemble(paths: &[PathBuf], groups: Option<usize>) -> Result<Vec<Self>> {
+        let graph = |path: &PathBuf| {
+            let graph = open(path)?.graph;
+            match groups {
+                None => Ok(graph),
+                Some(groups) => graph.grouped(groups).map_err(|problem| match problem.starts_with("groups are of") {
+                    true => Error::setting("predictor.groups", problem),
+                    false => Error::file(path, problem),
+                }),
+            }
+        };
+        let graphs = paths.iter().map(graph).collect::<Result<Vec<_>>>()?;
         match (paths.first(), are_alike(&graphs)) {
             (Some(first), true) => Ok(vec![Self::of(first, &graphs)?]),
             _ => paths.iter().zip(graphs).map(|(path, graph)| Self::of(path, &[graph])).collect(),
@@ -95,7 +112,13 @@ impl Model {
             outputs: ports(&graph.outputs),
             network,
             spoken: spoken(graph),
+            has_gradient: graph.has_gradient(),
         })
+    }
+
+    /// Whether answers have a gradient by the inputs.
+    pub fn has_gradient(&self) -> bool {
+        self.has_gradient
     }
 
     /// The file.
@@ -157,6 +180,10 @@ impl Input {
                 true => Value::Integers(Integers::new(dims, numbers)),
                 false => return Err(format!("{} numbers are fed as {dims:?}", numbers.len())),
             },
+            Self::Words(dims, words) => match span(&block_sides(1, &dims)?) == words.len() {
+                true => Value::Words(Words::new(dims, words)),
+                false => return Err(format!("{} words are fed as {dims:?}", words.len())),
+            },
             Self::Categories(columns) => {
                 let rows = columns.first().map_or(0, |column| column.dims()[0]);
                 if columns.iter().any(|column| column.dims()[0] != rows) {
@@ -172,7 +199,9 @@ impl Output {
     fn of(value: Value) -> Outcome<Self> {
         let floats = match value {
             // What is no tensor of numbers is nobody's answer here.
-            Value::Sequence(_) => return Ok(Self { dims: vec![0], numbers: tensor(vec![0.0], [1, 1]) }),
+            Value::Sequence(_) | Value::Words(_) => {
+                return Ok(Self { dims: vec![0], numbers: tensor(vec![0.0], [1, 1]) });
+            }
             other if other.dims()?.contains(&0) => {
                 return Ok(Self { dims: vec![0], numbers: tensor(vec![0.0], [1, 1]) });
             }

@@ -22,6 +22,7 @@ pub struct OnnxPredictor {
     task: Task,
     order: Option<Vec<usize>>,
     samples: usize,
+    has_gradient: bool,
     path: PathBuf,
 }
 
@@ -29,25 +30,24 @@ impl OnnxPredictor {
     /// The predictor whose files lie below `folder`, with its masks of dropout drawn from `seed`.
     pub fn open(folder: &Path, adopted: &AdoptedPredictor, schema: &Schema, seed: Seed) -> Result<Self> {
         adopted.validate()?;
-        if adopted.groups.is_some() {
-            return Err(Error::setting("predictor.groups", "groups are of trees, and the model is a network"));
-        }
         let paths: Vec<PathBuf> = adopted.files.iter().map(|file| folder.join(file)).collect();
         let models = match adopted.mc_dropout {
             // Members with masks of their own run one after the other.
             Some(_) => paths.iter().map(|path| Model::read(path)).collect::<Result<Vec<_>>>()?,
-            None => Model::ensemble(&paths)?,
+            None => Model::ensemble(&paths, adopted.groups)?,
         };
         let path = paths[0].clone();
         let ports = models.first().map_or(&[][..], Model::inputs);
         if let Some(other) = models.iter().find(|model| model.inputs().len() != ports.len()) {
             return Err(Error::file(other.path(), format!("has other inputs than {}", path.display())));
         }
-        let feeds = Feeds::resolve(schema, &adopted.input, ports, true).map_err(|problem| named(&path, problem))?;
+        let has_gradient = models.iter().all(Model::has_gradient);
+        let feeds =
+            Feeds::resolve(schema, &adopted.input, ports, has_gradient).map_err(|problem| named(&path, problem))?;
         let image = image(schema, adopted.input.layout);
         let fed = |rows: usize| {
             let x = zeros(rows, schema.width());
-            inputs(feeds.of(&x)?, image).map_err(|problem| Error::file(&path, problem))
+            inputs(feeds.of(&x)?, rows, image).map_err(|problem| Error::file(&path, problem))
         };
         let part = |(at, model): (usize, Model)| {
             let name = format!("dropout of file {at}");
@@ -63,6 +63,7 @@ impl OnnxPredictor {
             task: schema.target.task.clone(),
             order: adopted.class_order(schema)?,
             samples: 0,
+            has_gradient,
             path,
             feeds,
         };
@@ -80,7 +81,8 @@ impl OnnxPredictor {
         let mut all = Vec::new();
         for part in &self.parts {
             let rows = x.dims()[0];
-            let fed = inputs(self.feeds.of(x)?, self.image).map_err(|problem| Error::file(&self.path, problem))?;
+            let fed =
+                inputs(self.feeds.of(x)?, rows, self.image).map_err(|problem| Error::file(&self.path, problem))?;
             all.push(self.joined(part.numbers(fed, rows, self.repeated)?, part)?);
         }
         match all.iter().all(|one| one.dims()[2] == all[0].dims()[2]) {
@@ -148,6 +150,10 @@ impl Predictor for OnnxPredictor {
 
     fn samples(&self) -> Option<usize> {
         Some(self.samples)
+    }
+
+    fn has_gradient(&self) -> bool {
+        self.has_gradient
     }
 
     fn rows_at_once(&self) -> Option<usize> {

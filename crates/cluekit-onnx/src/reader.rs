@@ -20,15 +20,17 @@ impl ModelReader for Onnx {
     fn describe(&self, file: &Path) -> Result<ModelFile> {
         let opened = open(file)?;
         let ports = |all: &[(usize, Port)]| all.iter().map(|(_, port)| port.clone()).collect::<Vec<_>>();
-        let inputs = ports(&opened.graph.inputs);
+        let graph = &opened.graph;
+        let inputs = ports(&graph.inputs);
+        let trees = Some(graph.trees().map(|trees| trees.count()).sum());
         Ok(ModelFile {
-            has_gradient: true,
-            dropouts: opened.graph.nodes.iter().filter(|node| operators::is_random(&node.operator)).count(),
-            trees: None,
-            averages_trees: false,
-            classes: vec![],
+            has_gradient: graph.has_gradient(),
+            dropouts: graph.nodes.iter().filter(|node| operators::is_random(&node.operator)).count(),
+            trees: trees.filter(|&trees| trees > 0),
+            averages_trees: graph.averages_trees(),
+            classes: graph.classes.clone(),
             rows_at_once: inputs.iter().filter_map(|port| port.dims.first().copied().flatten()).max(),
-            outputs: ports(&opened.graph.outputs),
+            outputs: ports(&graph.outputs),
             inputs,
             parts: opened.parts,
         })

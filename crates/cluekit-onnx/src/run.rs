@@ -1,6 +1,7 @@
 //! Running a network: one node after the other, on values that are let go after their last use.
 
-use crate::graph::{Graph, Node};
+use crate::graph::Graph;
+use crate::node::Node;
 use crate::operators::{Operator, random};
 use crate::value::{Block, Floats, Value};
 use crate::{Outcome, operators};
@@ -90,6 +91,7 @@ impl Budget {
             Value::Floats(floats) => floats.block.dims().iter().product::<usize>(),
             Value::Mask(mask) => mask.block.dims().iter().product(),
             Value::Integers(integers) => integers.data.len(),
+            Value::Words(words) => words.len(),
             Value::Categories(_) => 0,
             Value::Sequence(parts) => return parts.iter().try_for_each(|part| self.hold(part)),
         };
@@ -153,7 +155,7 @@ impl Network {
         let mut steps = Vec::new();
         let budget = Budget::new(MOST_FOLDING, MOST_KNOWN);
         for node in &graph.nodes {
-            let Some(operator) = operators::of(&node.operator) else {
+            let Some(operator) = operators::of(&node.domain, &node.operator) else {
                 return Err(format!("{} is not supported", node.title()));
             };
             let ready = node.inputs.iter().flatten().all(|&value| known[value].is_some());

@@ -6,6 +6,7 @@
 use crate::Outcome;
 use crate::constant::{Constant, Elements, elements};
 use crate::integers::{Integers, span};
+use crate::words::Words;
 use burn_tensor::{Bool, Device, Int, TensorData};
 use cluekit::tensor::{Tensor, is_tracked, tensor, values};
 
@@ -26,6 +27,8 @@ pub(crate) enum Value {
     Integers(Integers),
     /// Whole numbers of which each is a relaxed category.
     Categories(Categories),
+    /// Words.
+    Words(Words),
     /// Several values.
     Sequence(Vec<Value>),
 }
@@ -230,7 +233,7 @@ impl Value {
             }
             Elements::Floats(numbers) => Ok(Self::Floats(Floats::constant(&constant.dims, numbers.clone())?)),
             Elements::Integers(numbers) => Ok(Self::Integers(Integers::new(constant.dims.clone(), numbers.clone()))),
-            Elements::Words(_) => Err("constant words are not supported".into()),
+            Elements::Words(words) => Ok(Self::Words(Words::new(constant.dims.clone(), words.clone()))),
         }
     }
 
@@ -240,6 +243,7 @@ impl Value {
             Self::Mask(mask) => mask.block.dims()[RANK - mask.rank..].to_vec(),
             Self::Integers(integers) => integers.dims.clone(),
             Self::Categories(categories) => categories.dims(),
+            Self::Words(words) => words.dims().to_vec(),
             Self::Sequence(_) => return Err("a tensor is expected, not a sequence".into()),
         })
     }
@@ -252,6 +256,7 @@ impl Value {
                 Floats::constant(&integers.dims, integers.data.iter().map(|&number| number as f32).collect())
             }
             Self::Categories(categories) => categories.floats(),
+            Self::Words(_) => Err("numbers are expected, not words".into()),
             Self::Sequence(_) => Err("a tensor is expected, not a sequence".into()),
         }
     }
@@ -266,6 +271,7 @@ impl Value {
             }
             Self::Mask(mask) => Self::Floats(mask.floats()).integers(),
             Self::Categories(_) => Err("a category, which may be relaxed, is no plain whole number here".into()),
+            Self::Words(_) => Err("numbers are expected, not words".into()),
             Self::Sequence(_) => Err("a tensor is expected, not a sequence".into()),
         }
     }
@@ -289,6 +295,7 @@ impl Value {
             Self::Mask(own) => Self::Mask(Mask::of(floats(own.floats())?)),
             Self::Integers(own) => Self::Integers(integers(&own)?),
             Self::Categories(own) => Self::Categories(categories(own)?),
+            Self::Words(own) => Self::Words(own.moved(integers)?),
             Self::Sequence(_) => return Err("a tensor is expected, not a sequence".into()),
         })
     }
@@ -367,6 +374,10 @@ impl Value {
         if all.iter().all(|part| matches!(part, Self::Integers(_))) {
             let parts = all.into_iter().map(Self::integers).collect::<Outcome<Vec<_>>>()?;
             return Ok(Self::Integers(Integers::joined(&parts, axis)?));
+        }
+        if all.iter().all(|part| matches!(part, Self::Words(_))) {
+            let words = |part| if let Self::Words(words) = part { Some(words) } else { None };
+            return Ok(Self::Words(Words::joined(&all.into_iter().filter_map(words).collect::<Vec<_>>(), axis)?));
         }
         if all.iter().all(|part| matches!(part, Self::Categories(_))) && axis > 0 {
             return Self::joined_categories(all, axis);

@@ -1,5 +1,7 @@
-//! Every network of `fixtures/` answers as ONNX Runtime does, and has the gradient of PyTorch (see `fixtures/make.py`).
+//! Every network of `fixtures/` answers as ONNX Runtime does, and has the gradient of PyTorch (see `fixtures/make.py`); so
+//! does every forest, booster and pipeline, of which few have a gradient (see `fixtures/make_trees.py`).
 
+use cluekit::model::adopted::Element;
 use cluekit::tensor::{Tensor, gradients, leaf, tensor, values};
 use cluekit_onnx::{Input, Model};
 use safetensors::{Dtype, SafeTensors};
@@ -35,6 +37,14 @@ fn arrays(path: &Path) -> BTreeMap<String, Array> {
     all.tensors().into_iter().map(read).collect()
 }
 
+/// Whole numbers of a fixture, with their sides.
+pub(crate) fn codes(name: &str, key: &str) -> (Vec<usize>, Vec<i64>) {
+    match arrays(&folder().join(format!("{name}.safetensors"))).remove(key) {
+        Some(Array::Integers(dims, numbers)) => (dims, numbers),
+        _ => panic!("{name} has no whole numbers {key}"),
+    }
+}
+
 /// The largest difference, relative to the largest expected number.
 fn distance(got: &[f32], expected: &[f32]) -> f32 {
     assert_eq!(got.len(), expected.len());
@@ -60,6 +70,10 @@ fn problem(name: &str) -> Option<String> {
             leaves.push((port.name.clone(), numbers.clone()));
             Input::Numbers(dims.clone(), numbers)
         }
+        Array::Integers(dims, numbers) if port.element == Element::Text => {
+            let word = |&number: &i64| if number < 0 { String::new() } else { format!("w{number}") };
+            Input::Words(dims.clone(), numbers.iter().map(word).collect())
+        }
         Array::Integers(dims, numbers) => Input::Integers(dims.clone(), numbers.clone()),
     });
     let inputs: Vec<Input> = inputs.collect();
@@ -79,7 +93,7 @@ fn problem(name: &str) -> Option<String> {
         if far > 1e-5 {
             return Some(format!("`{}` differs by {far:e}", port.name));
         }
-        let Array::Floats(_, weight) = &arrays[&format!("weight.{}", port.name)] else { panic!("weights are floats") };
+        let Some(Array::Floats(_, weight)) = arrays.get(&format!("weight.{}", port.name)) else { continue };
         let weighted = (output.numbers * tensor(weight.clone(), [1, weight.len()])).sum();
         loss = Some(match loss {
             Some(loss) => loss + weighted,
@@ -90,7 +104,8 @@ fn problem(name: &str) -> Option<String> {
     if leaves.is_empty() {
         return None;
     }
-    let got = match gradients(&loss.unwrap(), &leaves) {
+    let loss = loss?;
+    let got = match gradients(&loss, &leaves) {
         Ok(got) => got,
         Err(problem) => return Some(problem.to_string()),
     };

@@ -4,7 +4,7 @@ use crate::fixtures::folder;
 use crate::models::{THREE, adopted, schema};
 use cluekit::data::Schema;
 use cluekit::model::Predictor;
-use cluekit::model::adopted::{AdoptedGenerative, AdoptedPredictor, ModelOutput, ModelReader};
+use cluekit::model::adopted::{AdoptedGenerative, AdoptedPredictor, Element, ModelOutput, ModelReader};
 use cluekit::seed::{Rng, Seed};
 use cluekit::tensor::{Tensor, gradients, leaf, tensor};
 use cluekit_onnx::proto::{DimensionProto, EntryProto, ModelProto, NodeProto};
@@ -74,6 +74,21 @@ const OPERATORS: &[&str] = &[
     "SpaceToDepth",
     "Size",
     "Mean",
+    "TreeEnsembleClassifier",
+    "TreeEnsembleRegressor",
+    "TreeEnsemble",
+    "LinearClassifier",
+    "LinearRegressor",
+    "Scaler",
+    "Imputer",
+    "Normalizer",
+    "Binarizer",
+    "OneHotEncoder",
+    "LabelEncoder",
+    "CategoryMapper",
+    "ArrayFeatureExtractor",
+    "FeatureVectorizer",
+    "ZipMap",
 ];
 
 /// Numbers that nobody expects.
@@ -120,7 +135,10 @@ fn mislead(model: &mut ModelProto, rng: &mut Rng) {
         let (nodes, constants) = (graph.node.len(), graph.initializer.len());
         let node = if nodes > 0 { Some(rng.random_range(0..nodes)) } else { None };
         match (rng.random_range(0..13), node) {
-            (0, Some(at)) => graph.node[at].op_type = (*pick(OPERATORS, rng)).into(),
+            (0, Some(at)) => {
+                graph.node[at].op_type = (*pick(OPERATORS, rng)).into();
+                graph.node[at].domain = (*pick(&["", "ai.onnx.ml"], rng)).into();
+            }
             (1, Some(at)) => {
                 let node: &mut NodeProto = &mut graph.node[at];
                 if !node.input.is_empty() && !names.is_empty() {
@@ -136,11 +154,28 @@ fn mislead(model: &mut ModelProto, rng: &mut Rng) {
                     let attribute = &mut graph.node[at].attribute[which];
                     attribute.i = number;
                     attribute.f = number as f32;
-                    if let Some(first) = attribute.ints.first_mut() {
-                        *first = number;
+                    // Mostly the first; of the long lists of trees any.
+                    let place =
+                        |count: usize, rng: &mut Rng| if rng.random_bool(0.5) { 0 } else { rng.random_range(0..count) };
+                    if !attribute.ints.is_empty() {
+                        let at = place(attribute.ints.len(), rng);
+                        attribute.ints[at] = if rng.random_bool(0.5) { number } else { *pick(&attribute.ints, rng) };
                     }
-                    if rng.random_bool(0.3) {
-                        attribute.ints.push(number);
+                    if !attribute.floats.is_empty() {
+                        let at = place(attribute.floats.len(), rng);
+                        attribute.floats[at] = *pick(&[f32::NAN, f32::INFINITY, -0.0, 1e-45, number as f32], rng);
+                    }
+                    if !attribute.strings.is_empty() {
+                        let at = place(attribute.strings.len(), rng);
+                        attribute.strings[at] =
+                            pick(&[b"LEAF".as_slice(), b"BRANCH_GT", b"BRANCH_EQ", b"", b"\xff"], rng).to_vec();
+                    }
+                    match rng.random_range(0..8) {
+                        0 => attribute.ints.push(number),
+                        1 => attribute.ints.truncate(attribute.ints.len().saturating_sub(1)),
+                        2 => attribute.floats.truncate(attribute.floats.len().saturating_sub(1)),
+                        3 => drop(attribute.strings.pop()),
+                        _ => {}
                     }
                     if let Some(tensor) = &mut attribute.t {
                         tensor.dims = vec![number];
@@ -206,6 +241,10 @@ fn open_it(path: &Path, schema: &Schema, masks: bool) {
     let output = [ModelOutput::Logits, ModelOutput::Probabilities][usize::from(masks)];
     let adopted = AdoptedPredictor { mc_dropout: masks.then_some(3), ..adopted(&[], output) };
     let adopted = AdoptedPredictor { files: vec![file.clone(), file.clone()], ..adopted };
+    let groups = AdoptedPredictor { groups: Some(3), mc_dropout: None, ..adopted.clone() };
+    if let Ok(predictor) = OnnxPredictor::open(folder, &groups, schema, Seed(1)) {
+        let _ = predictor.predict(&tensor(vec![0.25; 3 * schema.width()], [3, schema.width()]));
+    }
     if let Ok(predictor) = OnnxPredictor::open(folder, &adopted, schema, Seed(1)) {
         let _ = predictor.predict(&tensor(vec![0.25; 3 * schema.width()], [3, schema.width()]));
     }
@@ -224,6 +263,9 @@ fn try_it(path: &Path) -> bool {
         let dims: Vec<usize> = port.dims.iter().map(|side| side.unwrap_or(2)).collect();
         let count =
             dims.iter().try_fold(1_usize, |count, side| count.checked_mul(*side)).filter(|count| *count < 100_000);
+        if port.element == Element::Text {
+            return Input::Words(dims, vec!["w1".into(); count.unwrap_or(1)]);
+        }
         let numbers = leaf(vec![0.5; count.unwrap_or(1)], [count.unwrap_or(1)]);
         leaves.push(numbers.clone());
         Input::Numbers(dims, numbers)
@@ -252,7 +294,7 @@ fn try_many(count: usize) -> Tried {
     let wholes: Vec<Vec<u8>> = files.iter().map(|path| std::fs::read(path).unwrap()).collect();
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("damaged.onnx");
-    let schemas = [5, 6, 3].map(|columns| schema(columns, THREE));
+    let schemas = [4, 5, 6, 3].map(|columns| schema(columns, THREE));
     let mut tried = Tried { answered: 0, longest: (Duration::ZERO, 0), panics: vec![] };
     for at in 0..count {
         let mut rng = Seed(3).numbered("damage", at as u64);

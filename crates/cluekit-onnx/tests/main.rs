@@ -4,3 +4,4 @@
 mod fixtures;
 mod hostile;
 mod models;
+mod trees;

@@ -39,31 +39,31 @@ pub(crate) fn adopted(files: &[&str], output: ModelOutput) -> AdoptedPredictor {
 }
 
 /// An array of a fixture: sides and numbers.
-fn array(name: &str, key: &str) -> (Vec<usize>, Vec<f32>) {
+pub(crate) fn array(name: &str, key: &str) -> (Vec<usize>, Vec<f32>) {
     let bytes = std::fs::read(folder().join(format!("{name}.safetensors"))).unwrap();
     let all = SafeTensors::deserialize(&bytes).unwrap();
     let view = all.tensor(key).unwrap();
     (view.shape().to_vec(), view.data().as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect())
 }
 
-fn rows(name: &str) -> Tensor<2> {
+pub(crate) fn rows(name: &str) -> Tensor<2> {
     let (dims, numbers) = array(name, "input.x");
     let width = dims[1..].iter().product();
     tensor(numbers, [dims[0], width])
 }
 
-fn open(adopted: &AdoptedPredictor, schema: &Schema) -> OnnxPredictor {
+pub(crate) fn open(adopted: &AdoptedPredictor, schema: &Schema) -> OnnxPredictor {
     OnnxPredictor::open(&folder(), adopted, schema, Seed(5)).unwrap()
 }
 
-fn classes(predictor: &dyn Predictor, x: &Tensor<2>) -> Tensor<3> {
+pub(crate) fn classes(predictor: &dyn Predictor, x: &Tensor<2>) -> Tensor<3> {
     match predictor.predict(x).unwrap() {
         Predictive::Classes { log_probabilities } => log_probabilities,
         Predictive::Gaussian { .. } => panic!("classes are asked for"),
     }
 }
 
-fn assert_near(got: &[f32], expected: &[f32], what: &str) {
+pub(crate) fn assert_near(got: &[f32], expected: &[f32], what: &str) {
     let near =
         got.len() == expected.len() && got.iter().zip(expected).all(|(a, b)| (a - b).abs() <= 1e-5 * (1.0 + b.abs()));
     assert!(near, "{what}: {got:?} is not {expected:?}");

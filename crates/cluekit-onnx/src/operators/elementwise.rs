@@ -5,6 +5,7 @@ use crate::Outcome;
 use crate::integers::{Integers, broadcast};
 use crate::run::Call;
 use crate::value::{Block, Categories, Floats, Mask, Value, block_sides};
+use crate::words::Words;
 
 /// The sides that some tensors have together: members, then sides of the file.
 fn joint(all: &[&Floats]) -> Outcome<(usize, Vec<usize>)> {
@@ -239,6 +240,9 @@ pub(super) fn not(call: &mut Call) -> Outcome<Vec<Value>> {
 /// `Where`.
 pub(super) fn choose(call: &mut Call) -> Outcome<Vec<Value>> {
     let (condition, yes, no) = (call.value(0)?, call.value(1)?, call.value(2)?);
+    if let (Value::Words(yes), Value::Words(no)) = (&yes, &no) {
+        return Ok(vec![Value::Words(chosen_words(condition, yes, no)?)]);
+    }
     if let (Value::Integers(condition), Value::Integers(yes), Value::Integers(no)) = (&condition, &yes, &no) {
         let dims = broadcast(&broadcast(&condition.dims, &yes.dims)?, &no.dims)?;
         let (yes, no) = (yes.expanded(&dims)?, no.expanded(&dims)?);
@@ -253,6 +257,17 @@ pub(super) fn choose(call: &mut Call) -> Outcome<Vec<Value>> {
     let wide = |floats: Floats| floats.of_members(members)?.expanded(&dims);
     let mask = Mask::of(wide(condition)?);
     one(Floats { block: wide(no)?.block.mask_where(mask.block, wide(yes)?.block), rank: dims.len() })
+}
+
+/// Words where a condition holds, and others where it does not.
+fn chosen_words(condition: Value, yes: &Words, no: &Words) -> Outcome<Words> {
+    let condition = condition.mask()?.floats();
+    let dims = broadcast(&broadcast(&condition.dims(), yes.dims())?, no.dims())?;
+    let condition = condition.expanded(&dims)?.known("a choice among words")?;
+    let wide = |words: &Words| words.moved(|places| places.expanded(&dims));
+    let (yes, no) = (wide(yes)?, wide(no)?);
+    let pairs = yes.each().zip(no.each()).zip(condition);
+    Ok(Words::new(dims, pairs.map(|((yes, no), holds)| if holds > 0.5 { yes } else { no }.to_owned()).collect()))
 }
 
 pub(super) fn clip(call: &mut Call) -> Outcome<Vec<Value>> {
@@ -284,6 +299,11 @@ pub(super) fn clip(call: &mut Call) -> Outcome<Vec<Value>> {
 /// A value as a type: numbers towards 0 as whole ones, anything but 0 as yes.
 fn cast_to(value: Value, kind: i64) -> Outcome<Vec<Value>> {
     Ok(vec![match (value, kind) {
+        (Value::Words(words), 8) => Value::Words(words),
+        (Value::Words(words), 1..=7 | 10..=13 | 16) => {
+            let number = |word: &str| word.trim().parse().map_err(|_| format!("`{word}` is no number"));
+            Value::Floats(Floats::constant(words.dims(), words.map(number)?)?)
+        }
         (value, 1 | 10 | 11 | 16) => match value {
             // What is empty has no type.
             Value::Integers(integers) if integers.data.is_empty() => Value::Integers(integers),

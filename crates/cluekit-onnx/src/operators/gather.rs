@@ -9,7 +9,7 @@ use burn_tensor::{Device, Int, TensorData};
 use cluekit::tensor::{Tensor, tensor, values};
 
 /// Whole numbers that choose elements; those of an input are read off it.
-fn chosen(value: Value) -> Outcome<Integers> {
+pub(super) fn chosen(value: Value) -> Outcome<Integers> {
     match value {
         Value::Floats(floats) if floats.members() == 1 => {
             let numbers = values(floats.block.clone()).into_iter().map(|number| number.round() as i64).collect();

@@ -2,10 +2,12 @@
 
 mod activation;
 mod attention;
+mod classes;
 mod columns;
 mod convolution;
 mod einsum;
 mod elementwise;
+mod encoders;
 mod gather;
 mod linear;
 mod moving;
@@ -17,9 +19,12 @@ mod reduction;
 mod resize;
 mod sequence;
 mod shape;
+mod table;
+mod trees;
 mod window;
 
 use crate::Outcome;
+use crate::ports::CLASSICAL;
 use crate::run::Call;
 use crate::value::{Floats, Value};
 
@@ -36,8 +41,36 @@ pub(crate) fn is_random(name: &str) -> bool {
     matches!(name, "Dropout" | "Bernoulli" | "RandomUniformLike" | "RandomNormalLike")
 }
 
-/// The operator of this name, if it is supported.
-pub(crate) fn of(name: &str) -> Option<Operator> {
+/// The operator of this name in a domain, if it is supported.
+pub(crate) fn of(domain: &str, name: &str) -> Option<Operator> {
+    match domain {
+        "" => of_networks(name),
+        CLASSICAL => of_tables(name),
+        _ => None,
+    }
+}
+
+/// Operators of classical machine learning.
+fn of_tables(name: &str) -> Option<Operator> {
+    Some(match name {
+        "ArrayFeatureExtractor" => table::array_feature_extractor,
+        "Binarizer" => table::binarizer,
+        "FeatureVectorizer" => table::feature_vectorizer,
+        "Imputer" => table::imputer,
+        "Normalizer" => table::normalizer,
+        "Scaler" => table::scaler,
+        "CategoryMapper" | "LabelEncoder" => encoders::label_encoder,
+        "OneHotEncoder" => encoders::one_hot_encoder,
+        "LinearClassifier" => classes::linear_classifier,
+        "LinearRegressor" => classes::linear_regressor,
+        "ZipMap" => classes::zip_map,
+        "TreeEnsemble" | "TreeEnsembleClassifier" | "TreeEnsembleRegressor" => trees::trees,
+        _ => return None,
+    })
+}
+
+/// Operators of ONNX itself.
+fn of_networks(name: &str) -> Option<Operator> {
     Some(match name {
         "Add" => elementwise::add,
         "Sub" => elementwise::sub,

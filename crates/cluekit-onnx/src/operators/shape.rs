@@ -2,8 +2,8 @@
 
 use crate::Outcome;
 use crate::constant::{Elements, elements};
-use crate::graph::Attribute;
 use crate::integers::{Integers, span};
+use crate::node::Attribute;
 use crate::run::Call;
 use crate::value::{Floats, Value};
 

@@ -1,7 +1,7 @@
 //! Windows that slide over one or two axes: of convolutions and pools.
 
 use crate::Outcome;
-use crate::graph::Node;
+use crate::node::Node;
 use crate::value::Floats;
 
 /// A longer step, or a wider gap, than anybody means.
