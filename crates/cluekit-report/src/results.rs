@@ -33,7 +33,7 @@ pub fn explanations_files(
         ("explanations.json".into(), json),
         ("explanations.jsonl".into(), export::json_lines(explanations)?),
         ("clues.npz".into(), export::npz(explanations)?),
-        ("clues.parquet".into(), export::parquet(explanations, schema)?),
+        ("clues.parquet".into(), export::parquet(explanations, &set.rejected, schema)?),
         ("clues.csv".into(), export::csv(&sheet).into()),
         ("clues.txt".into(), explanations_text(set, schema, word).into()),
     ];
