@@ -166,7 +166,7 @@ fn an_audit_goes_on_beside_rows_that_cannot_meet_the_constraints() {
 }
 
 #[test]
-fn measures_and_audits_of_a_file_need_all_its_rows_with_their_targets() {
+fn measures_and_audits_of_a_file_are_those_of_its_rows_with_a_target() {
     let run = &clients().run;
     let path = file("next.csv", &table(300..360));
     let measured = json(&mut on("measure", run, &["--file", &path, "--json"]));
@@ -184,10 +184,13 @@ fn measures_and_audits_of_a_file_need_all_its_rows_with_their_targets() {
     let named = format!("(row {}, id {})", card["name"]["row"], card["name"]["id"].as_str().unwrap());
     assert!(html.contains(&named), "{named}");
     let bad = file("bad.csv", &table(300..360).replace("nurse", "pilot"));
-    let (_, message) = fails(&mut on("measure", run, &["--file", &bad]));
-    assert!(
-        message.contains("bad.csv: 20 rows cannot be used: line 3, column `job`: `pilot` is not one of"),
-        "{message}"
+    let (code, measured) = document(&mut on("measure", run, &["--file", &bad]));
+    let rejected = measured["rejected"].as_array().unwrap();
+    assert_eq!((code, rejected.len(), &rejected[0]["name"]["row"]), (Some(3), 20, &3.into()));
+    assert!(rejected[0]["reason"].as_str().unwrap().starts_with("column `job`: `pilot` is not one of"));
+    let alone = file(
+        "good.csv",
+        &table(300..360).lines().filter(|line| !line.contains("nurse")).collect::<Vec<_>>().join("\n"),
     );
     let bare = file("bare.csv", "age,debt,job\n30,100,clerk\n");
     assert!(fails(&mut on("measure", run, &["--file", &bare])).1.contains("has no column `late`"));
@@ -237,6 +240,17 @@ fn a_run_finds_its_data_from_any_folder_and_together_they_may_move() {
     let moved = json(on("rank", Path::new("runs/one"), &["--json", "--top", "100"]).current_dir(&after));
     assert_eq!(moved, ranking);
 }
+    assert_eq!(measured["predictor"], json(&mut on("measure", run, &["--file", &alone, "--json"]))["predictor"]);
+    let output = on("measure", run, &["--file", &bad]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Input 1 (row 3, id C-1301): left out: column `job`"));
+    let options = ["--file", &bad, "--quick", "--no-groups", "--top", "3", "--out", page.to_str().unwrap()];
+    let (code, audit) = document(&mut on("audit", run, &options));
+    assert_eq!((code, &audit["uncertainty"]["tally"]["rows"]), (Some(3), &40.into()));
+    let told = audit["missing"][0].as_str().unwrap();
+    assert!(told.starts_with("20 rows of bad.csv cannot be looked at. Input 1 (row 3, id C-1301): left out"), "{told}");
+    let none = file("none.csv", &table(300..302).replace("clerk", "pilot").replace("nurse", "pilot"));
+    let (_, message) = fails(&mut on("measure", run, &["--file", &none]));
+    assert!(message.contains("none.csv: 2 rows cannot be used: line 2, column `job`: `pilot` is not"), "{message}");
 
 #[test]
 fn a_run_of_before_opens_from_the_folder_that_it_was_made_in() {

@@ -60,7 +60,7 @@ pub use sheet::{RECONSTRUCTED, contact_sheet, reconstruction_sheet};
 pub use shifts::shift_table;
 pub use strip::{strip, strip_numbers};
 pub use tables::{
-    TextTable, comparison_table, fitted_table, fitted_text, health_table, ranking_csv, ranking_table, ranking_text,
+    TextTable, comparison_table, fitted_table, fitted_text, health_table, ranking_csv, ranking_table, ranking_text, rejected_text,
     sweep_table,
 };
 pub use tiles::{Content, Tile, TileRow, Tiles, tiles};

@@ -8,7 +8,7 @@ use super::{FileRows, Request};
 use crate::data::encoding::{Cell, holds};
 use crate::data::gaps;
 use crate::data::infer::{Inferred, classes};
-use crate::data::raw::{Cells, RawColumn, RawTable, ReadTable, file_name};
+use crate::data::raw::{Cells, Commas, RawColumn, RawTable, ReadTable, file_name, plain_numbers, without_signs};
 use crate::data::split::Split;
 use crate::data::{Dataset, Feature, Kind, PartNames, Reading, RejectedRow, Samples, Schema, Source, Targets, Task};
 use crate::error::{Error, Remedy, Result};
@@ -22,9 +22,9 @@ use std::sync::Arc;
 pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<Dataset> {
     let expected: Vec<&str> = schema.map(columns).unwrap_or_default();
     let ReadTable { table, source, notes: read } = RawTable::read(path, &request.reading, &expected)?;
-    let mut table = match schema {
-        Some(schema) => gaps::without_sentinels(table, schema),
-        None => table,
+    let (mut table, signs) = match schema {
+        Some(schema) => (under(table, schema), vec![]),
+        None => signless(table),
     };
     let target = target_name(&table, request, schema)?.to_owned();
     let asked = identifiers::asked(&mut table, request.rows.id.as_deref(), &target, schema)?;
@@ -56,7 +56,7 @@ fn named(dataset: Dataset, table: &RawTable, id: Option<&RawColumn>, split: &Spl
 fn with_test(dataset: Dataset, path: &Path, id: Option<&RawColumn>, reading: &Reading) -> Result<Dataset> {
     let schema = &dataset.schema;
     let ReadTable { table, source, notes: read } = RawTable::read(path, reading, &columns(schema))?;
-    let table = gaps::without_sentinels(table, schema);
+    let table = under(table, schema);
     given(&table, schema)?;
     let all = |rows: &[usize]| Ok(Split { train: vec![], test: (0..rows.len()).collect() });
     let (Split { test: known, .. }, left_out) = gaps::split(&table, &schema.target.name, Some(schema), all)?;
@@ -76,6 +76,17 @@ fn with_test(dataset: Dataset, path: &Path, id: Option<&RawColumn>, reading: &Re
 /// What the columns of a table mean, as far as it can be told without training.
 #[derive(Clone, Debug, Serialize)]
 pub struct Described {
+/// A table as `schema` reads it: its numbers plain, its sentinels missing.
+fn under(table: RawTable, schema: &Schema) -> RawTable {
+    gaps::without_sentinels(plain_numbers(table, schema), schema)
+}
+
+/// A table in which numbers with a sign are numbers, with notes on them.
+fn signless(mut table: RawTable) -> (RawTable, Vec<String>) {
+    let notes = without_signs(&mut table);
+    (table, notes)
+}
+
     /// The schema that a training would begin with.
     pub schema: Schema,
     /// Why each feature is of its kind, in the order of the features.
@@ -174,7 +185,7 @@ fn per_row<T: Clone>(column: &RawColumn, read: impl Fn(Cell<'_>) -> T) -> Vec<T>
 pub fn read_rows(path: &Path, schema: &Schema, reading: &Reading) -> Result<Vec<f32>> {
     let ReadTable { table, .. } = RawTable::read(path, reading, &columns(schema))?;
     given(&table, schema)?;
-    encode_inputs(&gaps::without_sentinels(table, schema), schema)
+    encode_inputs(&under(table, schema), schema)
 }
 
 /// A schema that was given, checked against `table` and with what it leaves open about missing cells.
@@ -185,25 +196,25 @@ fn completed(table: &RawTable, schema: &Schema, training: &[usize]) -> Result<In
 }
 
 /// The rows of another file that can be encoded under `schema`, those that cannot with the reason of each, and the targets
-/// where the file has them; an error instead of the first reasons where `strict`ly all rows are needed with their targets.
-pub fn read_file(path: &Path, schema: &Schema, id: Option<&str>, strict: bool, reading: &Reading) -> Result<FileRows> {
+/// where the file has them. Where `targets` are needed, a row without one has that as its reason, and one row at least must
+/// be left.
+pub fn read_file(path: &Path, schema: &Schema, id: Option<&str>, targets: bool, reading: &Reading) -> Result<FileRows> {
     let ReadTable { table, source, .. } = RawTable::read(path, reading, &columns(schema))?;
-    let table = gaps::without_sentinels(table, schema);
+    let table = under(table, schema);
     given(&table, schema)?;
     let target = &schema.target.name;
-    let column = if strict { Some(table.need(target)?) } else { table.column(target) };
+    let column = if targets { Some(table.need(target)?) } else { table.column(target) };
     let without = |row: &usize| column.is_some_and(|column| !gaps::has_target(column, *row));
     let without: Vec<usize> = (0..table.rows()).filter(without).collect();
     let (x, mut problems) = encoded(&table, schema)?;
-    if strict {
-        without.iter().for_each(|&row| problems.add(row, target, "the target is missing; fill it in".into()));
-        problems.none(&table)?;
-    }
-    let targets = match column.is_some() && without.is_empty() {
-        true => encode_targets(&table, schema),
-        false => Ok(Targets::Unknown(table.rows())),
+    let y = match column {
+        Some(column) if targets => {
+            without.iter().for_each(|&row| problems.add(row, target, "the target is missing; fill it in".into()));
+            targets_of(column, &schema.target.task, &mut problems)
+        }
+        Some(_) if without.is_empty() => encode_targets(&table, schema).unwrap_or(Targets::Unknown(table.rows())),
+        _ => Targets::Unknown(table.rows()),
     };
-    let y = if strict { targets? } else { targets.unwrap_or(Targets::Unknown(table.rows())) };
     let all = Samples { x, width: schema.width(), y, weights: None };
     let names = identifiers::names(&table, id.and_then(|id| table.column(id)));
     let positions: Vec<usize> = (0..table.rows()).filter(|&row| !problems.hold(row)).collect();
@@ -211,6 +222,9 @@ pub fn read_file(path: &Path, schema: &Schema, id: Option<&str>, strict: bool, r
     Ok(FileRows {
         name: file_name(path),
         rejected: rejected.collect(),
+    if targets && positions.is_empty() {
+        problems.none(&table)?;
+    }
         samples: Arc::new(all.select(&positions)),
         names: names.select(&positions),
         positions,
@@ -374,10 +388,20 @@ fn encode_one_hot<'a>(
 fn encode_targets(table: &RawTable, schema: &Schema) -> Result<Targets> {
     let column = table.need(&schema.target.name)?;
     let mut problems = Problems::default();
-    let targets = match &schema.target.task {
-        task @ Task::Classification { .. } => {
+    let targets = targets_of(column, &schema.target.task, &mut problems);
+    problems.none(table).map(|()| targets)
+}
+
+/// The targets of a column, and what is wrong with those that there are; of a row with a problem or without a target,
+/// anything.
+fn targets_of(column: &RawColumn, task: &Task, problems: &mut Problems) -> Targets {
+    match task {
+        Task::Classification { .. } => {
             let labels = per_row(column, |cell| task.label(cell));
             let label = |(row, label): (usize, std::result::Result<u32, String>)| match label {
+    if schema.target.task.is_regression() {
+        table.numbers(column)?;
+    }
                 Ok(label) => label,
                 Err(_) if !gaps::has_target(column, row) => 0,
                 Err(problem) => {
@@ -388,15 +412,21 @@ fn encode_targets(table: &RawTable, schema: &Schema) -> Result<Targets> {
             Targets::Classes(labels.into_iter().enumerate().map(label).collect())
         }
         Task::Regression(scaling) => {
-            let values: Vec<f32> = table.numbers(column)?.iter().map(|&value| scaling.encode(value)).collect();
-            let known = |row: &usize| gaps::has_target(column, *row);
-            for row in (0..values.len()).filter(known).filter(|&row| !values[row].is_finite()) {
-                problems.add(row, &column.name, "is too far from the training rows; mend the cell".into());
-            }
-            Targets::Values(values)
+            let value = |row: usize| {
+                let number = column.cell(row).number();
+                let value = scaling.encode(number.unwrap_or(f64::NAN));
+                if !value.is_finite() && gaps::has_target(column, row) {
+                    let problem = match number {
+                        Some(_) => "is too far from the training rows; mend the cell".into(),
+                        None => format!("`{}` is not a number; mend the cell", column.cell(row)),
+                    };
+                    problems.add(row, &column.name, problem);
+                }
+                value
+            };
+            Targets::Values((0..column.cells.len()).map(value).collect())
         }
-    };
-    problems.none(table).map(|()| targets)
+    }
 }
 
 #[cfg(test)]
@@ -560,7 +590,7 @@ mod tests {
     fn a_bad_row_of_a_batch_is_set_aside_with_its_reason_and_the_others_go_on() {
         let schema = load(&file(&bank()).path, &request(Some("default")), None).unwrap().schema;
         let batch = "who,age,job,rate\nx,29,a,1\ny,30,d,1\nz,old,d,1\nw,31,c,2\n";
-        let read = |strict| read_file(&file(batch).path, &schema, Some("who"), strict, &Reading::default());
+        let read = |targets| read_file(&file(batch).path, &schema, Some("who"), targets, &Reading::default());
         let rows = read(false).unwrap();
         assert_eq!((rows.positions, rows.samples.y.clone()), (vec![0, 3], Targets::Unknown(2)));
         assert_eq!(schema.decode_row(rows.samples.row(1))[0], Value::Number(31.0));
@@ -568,7 +598,6 @@ mod tests {
         let told: Vec<String> = rows.rejected.iter().map(ToString::to_string).collect();
         assert!(told[0].starts_with("Input 1 (row 3, id y): left out: column `job`: `d` is not one of"), "{told:?}");
         assert!(told[1].starts_with("Input 2 (row 4, id z): left out: column `age`: `old` is not"), "{told:?}");
-        // Where all rows are needed, so are their targets.
         assert!(read(true).unwrap_err().to_string().contains("has no column `default`"));
     }
 
@@ -577,6 +606,34 @@ mod tests {
         let schema = load(&file(&bank()).path, &request(Some("default")), None).unwrap().schema;
         let targets = |text: &str| {
             read_file(&file(text).path, &schema, None, false, &Reading::default()).unwrap().samples.y.clone()
+    #[test]
+    fn where_targets_are_needed_a_row_without_one_is_set_aside_and_one_row_must_be_left() {
+        let schema = load(&file(&bank()).path, &request(Some("default")), None).unwrap().schema;
+        let read = |text: &str| read_file(&file(text).path, &schema, None, true, &Reading::default());
+        let rows = read("age,job,rate,default\n29,a,1,yes\n30,b,1,\n31,c,1,maybe\n32,d,1,no\n33,a,1,no\n").unwrap();
+        assert_eq!((rows.positions, rows.samples.y.clone()), (vec![0, 4], Targets::Classes(vec![1, 0])));
+        let told: Vec<&str> = rows.rejected.iter().map(|row| row.reason.as_str()).collect();
+        assert_eq!(told[0], "column `default`: the target is missing; fill it in");
+        assert!(told[1].starts_with("column `default`: `maybe` is not one of"), "{told:?}");
+        assert!(told[2].starts_with("column `job`: `d` is not one of"), "{told:?}");
+        let message = read("age,job,rate,default\n29,d,1,yes\n30,b,1,\n").unwrap_err().to_string();
+        assert!(message.contains("2 rows cannot be used: line 2, column `job`: `d` is not one of"), "{message}");
+        let value = schema.features[0].kind.scaling().unwrap().clone();
+        let schema = Schema {
+            target: crate::data::Target { task: Task::Regression(value), ..schema.target.clone() },
+            ..schema.clone()
+        };
+        let text = "age,job,rate,default\n29,a,1,5\n30,b,1,x\n31,c,1,1e60\n";
+        let rows = read_file(&file(text).path, &schema, None, true, &Reading::default()).unwrap();
+        assert_eq!((rows.positions, rows.samples.len()), (vec![0], 1));
+        let told: Vec<&str> = rows.rejected.iter().map(|row| row.reason.as_str()).collect();
+        let expected = [
+            "column `default`: `x` is not a number; mend the cell",
+            "column `default`: is too far from the training rows; mend the cell",
+        ];
+        assert_eq!(told, expected);
+    }
+
         };
         assert_eq!(targets("age,job,rate,default\n29,a,1,yes\n30,d,1,no\n"), Targets::Classes(vec![1]));
         assert_eq!(targets("age,job,rate,default\n29,a,1,yes\n30,b,1,perhaps\n"), Targets::Unknown(2));
