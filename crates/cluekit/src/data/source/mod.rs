@@ -339,8 +339,9 @@ fn part(dataset: Dataset, count: Option<&str>) -> Result<Dataset> {
     let first = |samples: &Samples, count: usize| samples.select(&(0..count).collect::<Vec<_>>());
     let (train, test) = (first(&dataset.train, wanted[0]), first(&dataset.test, wanted[1]));
     let named = |names: &RowNames, count: usize| names.select(&(0..count).collect::<Vec<_>>());
-    let PartNames { id, train: of_train, test: of_test } = &dataset.names;
-    let names = PartNames { id: id.clone(), train: named(of_train, wanted[0]), test: named(of_test, wanted[1]) };
+    let PartNames { train: of_train, test: of_test, .. } = &dataset.names;
+    let names =
+        PartNames { train: named(of_train, wanted[0]), test: named(of_test, wanted[1]), ..dataset.names.clone() };
     Ok(Dataset { train, test, names, ..dataset })
 }
 

@@ -26,6 +26,7 @@ pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<D
         Some(schema) => (under(table, schema), vec![]),
         None => signless(table),
     };
+    let decimal_comma = table.commas == Commas::Preferred;
     let target = target_name(&table, request, schema)?.to_owned();
     let asked = identifiers::asked(&mut table, request.rows.id.as_deref(), &target, schema)?;
     let weight = weights::asked(&mut table, request.rows.weight.as_deref(), &target, schema)?;
@@ -34,11 +35,12 @@ pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<D
         Some(schema) => completed(&table, schema, &split.train)?,
         None => gaps::inferred(&mut table, &target, &split.train, &request.meaning)?,
     };
-    let notes = read.into_iter().chain(left_out).chain(notes).collect();
+    let notes = read.into_iter().chain(signs).chain(left_out).chain(notes).collect();
     let id = asked.or_else(|| identifiers::recognised(&table, &schema));
     let mut dataset = Dataset { notes, ..assemble(&file_name(path), &table, schema, &split, source)? };
     dataset.train.weights = weight.map(|column| weights::of(&table, &column, &split.train)).transpose()?;
-    let named = named(dataset, &table, id.as_ref(), &split);
+    let mut named = named(dataset, &table, id.as_ref(), &split);
+    named.names.decimal_comma = decimal_comma;
     match &request.rows.test {
         Some(test) => with_test(named, Path::new(test), id.as_ref(), &request.reading),
         None => Ok(named),
@@ -49,7 +51,8 @@ pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<D
 fn named(dataset: Dataset, table: &RawTable, id: Option<&RawColumn>, split: &Split) -> Dataset {
     let all = identifiers::names(table, id);
     let (train, test) = (all.select(&split.train), all.select(&split.test));
-    Dataset { names: PartNames { id: id.map(|column| column.name.clone()), train, test }, ..dataset }
+    let id = id.map(|column| column.name.clone());
+    Dataset { names: PartNames { id, train, test, ..dataset.names }, ..dataset }
 }
 
 /// The dataset with all rows of another file to test on whose target is known, under the schema of those to learn from.
@@ -73,9 +76,6 @@ fn with_test(dataset: Dataset, path: &Path, id: Option<&RawColumn>, reading: &Re
     Ok(Dataset { test: test.select(&known), names, sources, notes, ..dataset })
 }
 
-/// What the columns of a table mean, as far as it can be told without training.
-#[derive(Clone, Debug, Serialize)]
-pub struct Described {
 /// A table as `schema` reads it: its numbers plain, its sentinels missing.
 fn under(table: RawTable, schema: &Schema) -> RawTable {
     gaps::without_sentinels(plain_numbers(table, schema), schema)
@@ -87,6 +87,9 @@ fn signless(mut table: RawTable) -> (RawTable, Vec<String>) {
     (table, notes)
 }
 
+/// What the columns of a table mean, as far as it can be told without training.
+#[derive(Clone, Debug, Serialize)]
+pub struct Described {
     /// The schema that a training would begin with.
     pub schema: Schema,
     /// Why each feature is of its kind, in the order of the features.
@@ -114,7 +117,8 @@ impl Described {
 /// What the columns of the table that `request` names mean, inferred as [`load`] does it; without a target that of the
 /// last column is predicted.
 pub fn describe(request: &Request) -> Result<Described> {
-    let ReadTable { mut table, notes: read, .. } = RawTable::read(Path::new(&request.name), &request.reading, &[])?;
+    let ReadTable { table, notes: read, .. } = RawTable::read(Path::new(&request.name), &request.reading, &[])?;
+    let (mut table, signs) = signless(table);
     let last = table.columns.last().map(|column| column.name.clone());
     let guessed = request.target.is_none().then(|| last.clone().unwrap_or_default());
     let request = Request { target: request.target.clone().or(last), ..request.clone() };
@@ -123,7 +127,7 @@ pub fn describe(request: &Request) -> Result<Described> {
     weights::asked(&mut table, request.rows.weight.as_deref(), &target, None)?;
     let (split, left_out) = split(&table, &target, &request, None)?;
     let Inferred { schema, notes, reasons } = gaps::inferred(&mut table, &target, &split.train, &request.meaning)?;
-    let mut notes: Vec<String> = read.into_iter().chain(left_out).chain(notes).collect();
+    let mut notes: Vec<String> = read.into_iter().chain(signs).chain(left_out).chain(notes).collect();
     schema.validate().map_err(|error| Error::file(&table.path, error.to_string()))?;
     if let Some(last) = guessed {
         notes.insert(0, format!("the last column, `{last}`, is taken as the target; name another as `target`"));
@@ -218,13 +222,13 @@ pub fn read_file(path: &Path, schema: &Schema, id: Option<&str>, targets: bool, 
     let all = Samples { x, width: schema.width(), y, weights: None };
     let names = identifiers::names(&table, id.and_then(|id| table.column(id)));
     let positions: Vec<usize> = (0..table.rows()).filter(|&row| !problems.hold(row)).collect();
+    if targets && positions.is_empty() {
+        problems.none(&table)?;
+    }
     let rejected = problems.of_rows().map(|(index, reason)| RejectedRow { index, name: names.get(index), reason });
     Ok(FileRows {
         name: file_name(path),
         rejected: rejected.collect(),
-    if targets && positions.is_empty() {
-        problems.none(&table)?;
-    }
         samples: Arc::new(all.select(&positions)),
         names: names.select(&positions),
         positions,
@@ -290,7 +294,8 @@ pub(in crate::data) fn assembled(
     };
     let (train, test) = (all.select(&split.train), all.select(&split.test));
     let names = identifiers::names(table, None);
-    let names = PartNames { id: None, train: names.select(&split.train), test: names.select(&split.test) };
+    let names =
+        PartNames { train: names.select(&split.train), test: names.select(&split.test), ..PartNames::default() };
     Ok(Dataset { name: name.to_owned(), schema, train, test, sources, notes: vec![], names })
 }
 
@@ -387,6 +392,9 @@ fn encode_one_hot<'a>(
 /// The targets of all rows; of a row without one, which no split has, anything.
 fn encode_targets(table: &RawTable, schema: &Schema) -> Result<Targets> {
     let column = table.need(&schema.target.name)?;
+    if schema.target.task.is_regression() {
+        table.numbers(column)?;
+    }
     let mut problems = Problems::default();
     let targets = targets_of(column, &schema.target.task, &mut problems);
     problems.none(table).map(|()| targets)
@@ -399,9 +407,6 @@ fn targets_of(column: &RawColumn, task: &Task, problems: &mut Problems) -> Targe
         Task::Classification { .. } => {
             let labels = per_row(column, |cell| task.label(cell));
             let label = |(row, label): (usize, std::result::Result<u32, String>)| match label {
-    if schema.target.task.is_regression() {
-        table.numbers(column)?;
-    }
                 Ok(label) => label,
                 Err(_) if !gaps::has_target(column, row) => 0,
                 Err(problem) => {
@@ -602,11 +607,6 @@ mod tests {
     }
 
     #[test]
-    fn targets_of_a_file_are_those_it_has() {
-        let schema = load(&file(&bank()).path, &request(Some("default")), None).unwrap().schema;
-        let targets = |text: &str| {
-            read_file(&file(text).path, &schema, None, false, &Reading::default()).unwrap().samples.y.clone()
-    #[test]
     fn where_targets_are_needed_a_row_without_one_is_set_aside_and_one_row_must_be_left() {
         let schema = load(&file(&bank()).path, &request(Some("default")), None).unwrap().schema;
         let read = |text: &str| read_file(&file(text).path, &schema, None, true, &Reading::default());
@@ -634,6 +634,11 @@ mod tests {
         assert_eq!(told, expected);
     }
 
+    #[test]
+    fn targets_of_a_file_are_those_it_has() {
+        let schema = load(&file(&bank()).path, &request(Some("default")), None).unwrap().schema;
+        let targets = |text: &str| {
+            read_file(&file(text).path, &schema, None, false, &Reading::default()).unwrap().samples.y.clone()
         };
         assert_eq!(targets("age,job,rate,default\n29,a,1,yes\n30,d,1,no\n"), Targets::Classes(vec![1]));
         assert_eq!(targets("age,job,rate,default\n29,a,1,yes\n30,b,1,perhaps\n"), Targets::Unknown(2));
