@@ -1,22 +1,25 @@
 //! A user's own table: CSV or Parquet, with a column to predict.
 
+mod describe;
+mod encode;
 mod identifiers;
 mod problems;
 mod weights;
 
 use super::{FileRows, Request};
-use crate::data::encoding::{Cell, holds};
 use crate::data::gaps;
 use crate::data::infer::{Inferred, classes};
-use crate::data::raw::{Cells, Commas, RawColumn, RawTable, ReadTable, file_name, plain_numbers, without_signs};
+use crate::data::raw::{Commas, RawColumn, RawTable, ReadTable, file_name, plain_numbers, without_signs};
 use crate::data::split::Split;
-use crate::data::{Dataset, Feature, Kind, PartNames, Reading, RejectedRow, Samples, Schema, Source, Targets, Task};
+use crate::data::{Dataset, Feature, PartNames, Reading, RejectedRow, Samples, Schema, Source, Targets, Task};
 use crate::error::{Error, Remedy, Result};
-use problems::Problems;
-use serde::Serialize;
-use std::collections::{BTreeSet, HashMap};
+use encode::{encode_targets, encoded, strata, targets_of};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+
+pub use describe::{Described, describe};
+pub(in crate::data) use encode::encode_inputs;
 
 /// Reads the table at `path`; what its columns mean is inferred unless `schema` says it.
 pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<Dataset> {
@@ -87,54 +90,6 @@ fn signless(mut table: RawTable) -> (RawTable, Vec<String>) {
     (table, notes)
 }
 
-/// What the columns of a table mean, as far as it can be told without training.
-#[derive(Clone, Debug, Serialize)]
-pub struct Described {
-    /// The schema that a training would begin with.
-    pub schema: Schema,
-    /// Why each feature is of its kind, in the order of the features.
-    pub reasons: Vec<String>,
-    /// What the user should know: columns that are left out, copies, leaks.
-    pub notes: Vec<String>,
-}
-
-impl Described {
-    /// The text of a `schema.toml` with the reason for its kind above each feature.
-    pub fn to_toml(&self) -> Result<String> {
-        let text = self.schema.to_toml()?;
-        let mut reasons = self.reasons.iter();
-        let line = |line: &str| match line {
-            "[[features]]" => {
-                let reason = reasons.next().map(|reason| reason.replace(|c: char| c.is_control(), " "));
-                reason.map_or(format!("{line}\n"), |reason| format!("# {reason}\n{line}\n"))
-            }
-            line => format!("{line}\n"),
-        };
-        Ok(text.lines().map(line).collect())
-    }
-}
-
-/// What the columns of the table that `request` names mean, inferred as [`load`] does it; without a target that of the
-/// last column is predicted.
-pub fn describe(request: &Request) -> Result<Described> {
-    let ReadTable { table, notes: read, .. } = RawTable::read(Path::new(&request.name), &request.reading, &[])?;
-    let (mut table, signs) = signless(table);
-    let last = table.columns.last().map(|column| column.name.clone());
-    let guessed = request.target.is_none().then(|| last.clone().unwrap_or_default());
-    let request = Request { target: request.target.clone().or(last), ..request.clone() };
-    let target = target_name(&table, &request, None)?.to_owned();
-    identifiers::asked(&mut table, request.rows.id.as_deref(), &target, None)?;
-    weights::asked(&mut table, request.rows.weight.as_deref(), &target, None)?;
-    let (split, left_out) = split(&table, &target, &request, None)?;
-    let Inferred { schema, notes, reasons } = gaps::inferred(&mut table, &target, &split.train, &request.meaning)?;
-    let mut notes: Vec<String> = read.into_iter().chain(signs).chain(left_out).chain(notes).collect();
-    schema.validate().map_err(|error| Error::file(&table.path, error.to_string()))?;
-    if let Some(last) = guessed {
-        notes.insert(0, format!("the last column, `{last}`, is taken as the target; name another as `target`"));
-    }
-    Ok(Described { schema, reasons, notes })
-}
-
 /// Which rows of `table` are for training: with the same share of each class for testing, if that is asked for, or all that
 /// have a target where the test rows come from another file; and a note on rows without a target.
 fn split(
@@ -162,27 +117,6 @@ fn split(
             None => Split::new(known.len(), test_share, seed),
         }
     })
-}
-
-/// The label of each row; what is no class is one of its own, which encoding will name.
-fn strata(column: &RawColumn, task: &Task) -> Vec<u32> {
-    let label = |cell: Cell<'_>| task.label(cell).unwrap_or(u32::MAX);
-    per_row(column, label)
-}
-
-/// What `read` makes of each cell, which it sees once for each word or number that occurs.
-fn per_row<T: Clone>(column: &RawColumn, read: impl Fn(Cell<'_>) -> T) -> Vec<T> {
-    match &column.cells {
-        Cells::Text { words, codes } => {
-            let known: Vec<T> = words.iter().map(|word| read(Cell::Text(word))).collect();
-            codes.iter().map(|&code| known[code as usize].clone()).collect()
-        }
-        Cells::Numbers { values, .. } => {
-            let mut known: HashMap<u64, T> = HashMap::new();
-            let mut of = |value: f64| known.entry(value.to_bits()).or_insert_with(|| read(Cell::Number(value))).clone();
-            values.iter().map(|&value| of(value)).collect()
-        }
-    }
 }
 
 /// The rows of another file encoded under `schema`, row after row of [`Schema::width`] numbers; no target is needed.
@@ -304,142 +238,12 @@ fn columns(schema: &Schema) -> Vec<&str> {
     schema.features.iter().flat_map(Feature::sources).chain([&schema.target.name]).map(String::as_str).collect()
 }
 
-/// The inputs of all rows; an error where some cannot be encoded.
-pub(in crate::data) fn encode_inputs(table: &RawTable, schema: &Schema) -> Result<Vec<f32>> {
-    gaps::refuse(table, schema)?;
-    let (x, problems) = encoded(table, schema)?;
-    problems.none(table).map(|()| x)
-}
-
-/// The inputs of all rows, and what is wrong with those that cannot be encoded.
-fn encoded(table: &RawTable, schema: &Schema) -> Result<(Vec<f32>, Problems)> {
-    let width = schema.width();
-    let mut x = vec![0.0; table.rows() * width];
-    let mut problems = Problems::default();
-    let there = table.by_name();
-    let column = |name: &str| there.get(name).map_or_else(|| table.need(name), |column| Ok(*column));
-    for (feature, place) in schema.features.iter().zip(schema.columns()) {
-        let rows = x.chunks_exact_mut(width).map(|row| &mut row[place.range()]);
-        match &feature.kind {
-            Kind::OneHot { columns } => {
-                let columns = columns.iter().map(|name| column(name)).collect::<Result<Vec<_>>>()?;
-                encode_one_hot(feature, &columns, rows, &mut problems);
-            }
-            _ => encode_column(feature, column(&feature.name)?, rows, &mut problems),
-        }
-    }
-    Ok((x, problems))
-}
-
-/// Writes the cells of one column into the rows; a word is encoded once.
-fn encode_column<'a>(
-    feature: &Feature,
-    column: &RawColumn,
-    rows: impl Iterator<Item = &'a mut [f32]>,
-    problems: &mut Problems,
-) {
-    let encoded = |cell: Cell<'_>| {
-        let mut out = vec![0.0; feature.width()];
-        feature.encode(cell, &mut out).map(|()| out)
-    };
-    let words: Vec<std::result::Result<Vec<f32>, String>> = match &column.cells {
-        Cells::Text { words, .. } => words.iter().map(|word| encoded(Cell::Text(word))).collect(),
-        Cells::Numbers { .. } => vec![],
-    };
-    for (row, out) in rows.enumerate() {
-        let done = match &column.cells {
-            Cells::Text { codes, .. } => match &words[codes[row] as usize] {
-                Ok(encoded) => {
-                    out.copy_from_slice(encoded);
-                    Ok(())
-                }
-                Err(problem) => Err(problem.clone()),
-            },
-            Cells::Numbers { .. } => feature.encode(column.cell(row), out),
-        };
-        done.unwrap_or_else(|problem| problems.add(row, &column.name, problem));
-    }
-}
-
-/// Writes which of the columns holds into the rows; exactly one must.
-fn encode_one_hot<'a>(
-    feature: &Feature,
-    columns: &[&RawColumn],
-    rows: impl Iterator<Item = &'a mut [f32]>,
-    problems: &mut Problems,
-) {
-    for (row, out) in rows.enumerate() {
-        let mut held = 0;
-        for (column, out) in columns.iter().zip(out) {
-            let Some(holds) = holds(column.cell(row)) else {
-                let problem = format!("`{}` is neither 0 nor 1; mend the cell", column.cell(row));
-                problems.add(row, &column.name, problem);
-                continue;
-            };
-            *out = f32::from(u8::from(holds));
-            held += usize::from(holds);
-        }
-        if held != 1 {
-            let problem = format!(
-                "{held} of the columns of `{}` hold, but each row has one category; mend the row",
-                feature.name
-            );
-            problems.add(row, &columns[0].name, problem);
-        }
-    }
-}
-
-/// The targets of all rows; of a row without one, which no split has, anything.
-fn encode_targets(table: &RawTable, schema: &Schema) -> Result<Targets> {
-    let column = table.need(&schema.target.name)?;
-    if schema.target.task.is_regression() {
-        table.numbers(column)?;
-    }
-    let mut problems = Problems::default();
-    let targets = targets_of(column, &schema.target.task, &mut problems);
-    problems.none(table).map(|()| targets)
-}
-
-/// The targets of a column, and what is wrong with those that there are; of a row with a problem or without a target,
-/// anything.
-fn targets_of(column: &RawColumn, task: &Task, problems: &mut Problems) -> Targets {
-    match task {
-        Task::Classification { .. } => {
-            let labels = per_row(column, |cell| task.label(cell));
-            let label = |(row, label): (usize, std::result::Result<u32, String>)| match label {
-                Ok(label) => label,
-                Err(_) if !gaps::has_target(column, row) => 0,
-                Err(problem) => {
-                    problems.add(row, &column.name, problem);
-                    0
-                }
-            };
-            Targets::Classes(labels.into_iter().enumerate().map(label).collect())
-        }
-        Task::Regression(scaling) => {
-            let value = |row: usize| {
-                let number = column.cell(row).number();
-                let value = scaling.encode(number.unwrap_or(f64::NAN));
-                if !value.is_finite() && gaps::has_target(column, row) {
-                    let problem = match number {
-                        Some(_) => "is too far from the training rows; mend the cell".into(),
-                        None => format!("`{}` is not a number; mend the cell", column.cell(row)),
-                    };
-                    problems.add(row, &column.name, problem);
-                }
-                value
-            };
-            Targets::Values((0..column.cells.len()).map(value).collect())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::dataset::sha256_hex;
     use crate::data::source::RowRequest;
-    use crate::data::{Meaning, Value};
+    use crate::data::{Kind, Meaning, Value};
     use crate::seed::Seed;
     use std::path::PathBuf;
     use tempfile::TempDir;
@@ -618,7 +422,7 @@ mod tests {
         assert!(told[2].starts_with("column `job`: `d` is not one of"), "{told:?}");
         let message = read("age,job,rate,default\n29,d,1,yes\n30,b,1,\n").unwrap_err().to_string();
         assert!(message.contains("2 rows cannot be used: line 2, column `job`: `d` is not one of"), "{message}");
-        let value = schema.features[0].kind.scaling().unwrap().clone();
+        let value = *schema.features[0].kind.scaling().unwrap();
         let schema = Schema {
             target: crate::data::Target { task: Task::Regression(value), ..schema.target.clone() },
             ..schema.clone()
