@@ -140,6 +140,54 @@ fn a_bad_row_of_a_batch_has_its_reason_and_the_others_are_explained_in_their_ord
 }
 
 #[test]
+fn a_ranking_can_be_of_those_rows_that_meet_a_condition() {
+    let run = &clients().run;
+    let all = json(&mut on("rank", run, &["--json", "--top", "100"]));
+    let old = json(&mut on("rank", run, &["--json", "--top", "100", "--where", "age >= 40"]));
+    let age = |input: &Value| 20 + (input["name"]["row"].as_u64().unwrap() - 2) * 7 % 50;
+    let expected: Vec<&Value> = all["inputs"].as_array().unwrap().iter().filter(|input| age(input) >= 40).collect();
+    assert!(!expected.is_empty() && expected.len() < all["inputs"].as_array().unwrap().len());
+    assert_eq!(old["inputs"].as_array().unwrap().iter().collect::<Vec<_>>(), expected);
+    let path = file("ranked.csv", &table(300..330));
+    let (code, ranking) = document(&mut on("rank", run, &["--file", &path, "--where", "age < 0"]));
+    assert_eq!((code, ranking["inputs"].as_array().unwrap().len()), (Some(0), 0));
+    let (_, message) = fails(&mut on("rank", run, &["--where", "age < 0"]));
+    assert!(message.contains("there is no input with age < 0"), "{message}");
+}
+
+#[test]
+fn a_bad_cell_of_a_batch_takes_no_other_cell_along() {
+    let place = tempfile::tempdir().unwrap();
+    let row = |i: usize| {
+        let (age, debt) = (20 + i * 7 % 50, i * 37 % 300);
+        let late = if debt + i * 11 % 60 > 180 { "yes" } else { "no" };
+        format!("{age};{}.{:03},5;{},2 %;{late}\n", 1 + debt / 100, debt % 100 * 10, debt % 9)
+    };
+    let header = "age;debt;rate;late\n";
+    std::fs::write(place.path().join("all.csv"), header.to_owned() + &(0..200).map(row).collect::<String>()).unwrap();
+    ok(&mut train(place.path(), "all.csv", "run", &[]));
+    let run = place.path().join("run");
+    let rank = |text: &str| {
+        let path = place.path().join("batch.csv");
+        std::fs::write(&path, header.to_owned() + text).unwrap();
+        document(&mut on("rank", &run, &["--file", path.to_str().unwrap()]))
+    };
+    let (code, ranking) = rank("30;1.500,5;3,2 %;no\n31;lots;1,2 %;no\n32;1.250,5;inf;no\n33;1.600,5;2,2 %;no\n");
+    let mut good: Vec<u64> =
+        ranking["inputs"].as_array().unwrap().iter().map(|one| one["index"].as_u64().unwrap()).collect();
+    good.sort_unstable();
+    assert_eq!((code, good), (Some(3), vec![0, 3]), "{ranking}");
+    let reason = |at: usize| ranking["rejected"][at]["reason"].as_str().unwrap();
+    assert!(
+        reason(0).starts_with("column `debt`: `lots` is not") && reason(1).starts_with("column `rate`: `inf` is not")
+    );
+    // 1.500 alone could be one and a half; the run knows that its numbers have a decimal comma.
+    let uncertainty = |text: &str| rank(text).1["inputs"][0]["uncertainty"]["total"].clone();
+    assert_eq!(uncertainty("30;1.500;3 %;no\n"), uncertainty("30;1500,0;3,0 %;no\n"));
+    assert!(std::fs::read_to_string(run.join("run.toml")).unwrap().contains("decimal_comma = true"));
+}
+
+#[test]
 fn a_row_that_no_change_brings_within_the_constraints_is_left_out() {
     let path = file("old.csv", "age,debt,job\n30,100,clerk\n60,100,nurse\n31,90,judge\n");
     let never = ["--file", &path, "--immutable", "age", "--range", "age=20..50"];
@@ -166,7 +214,7 @@ fn an_audit_goes_on_beside_rows_that_cannot_meet_the_constraints() {
 }
 
 #[test]
-fn measures_and_audits_of_a_file_need_all_its_rows_with_their_targets() {
+fn measures_and_audits_of_a_file_are_those_of_its_rows_with_a_target() {
     let run = &clients().run;
     let path = file("next.csv", &table(300..360));
     let measured = json(&mut on("measure", run, &["--file", &path, "--json"]));
@@ -184,11 +232,25 @@ fn measures_and_audits_of_a_file_need_all_its_rows_with_their_targets() {
     let named = format!("(row {}, id {})", card["name"]["row"], card["name"]["id"].as_str().unwrap());
     assert!(html.contains(&named), "{named}");
     let bad = file("bad.csv", &table(300..360).replace("nurse", "pilot"));
-    let (_, message) = fails(&mut on("measure", run, &["--file", &bad]));
-    assert!(
-        message.contains("bad.csv: 20 rows cannot be used: line 3, column `job`: `pilot` is not one of"),
-        "{message}"
+    let (code, measured) = document(&mut on("measure", run, &["--file", &bad]));
+    let rejected = measured["rejected"].as_array().unwrap();
+    assert_eq!((code, rejected.len(), &rejected[0]["name"]["row"]), (Some(3), 20, &3.into()));
+    assert!(rejected[0]["reason"].as_str().unwrap().starts_with("column `job`: `pilot` is not one of"));
+    let alone = file(
+        "good.csv",
+        &table(300..360).lines().filter(|line| !line.contains("nurse")).collect::<Vec<_>>().join("\n"),
     );
+    assert_eq!(measured["predictor"], json(&mut on("measure", run, &["--file", &alone, "--json"]))["predictor"]);
+    let output = on("measure", run, &["--file", &bad]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Input 1 (row 3, id C-1301): left out: column `job`"));
+    let options = ["--file", &bad, "--quick", "--no-groups", "--top", "3", "--out", page.to_str().unwrap()];
+    let (code, audit) = document(&mut on("audit", run, &options));
+    assert_eq!((code, &audit["uncertainty"]["tally"]["rows"]), (Some(3), &40.into()));
+    let told = audit["missing"][0].as_str().unwrap();
+    assert!(told.starts_with("20 rows of bad.csv cannot be looked at. Input 1 (row 3, id C-1301): left out"), "{told}");
+    let none = file("none.csv", &table(300..302).replace("clerk", "pilot").replace("nurse", "pilot"));
+    let (_, message) = fails(&mut on("measure", run, &["--file", &none]));
+    assert!(message.contains("none.csv: 2 rows cannot be used: line 2, column `job`: `pilot` is not"), "{message}");
     let bare = file("bare.csv", "age,debt,job\n30,100,clerk\n");
     assert!(fails(&mut on("measure", run, &["--file", &bare])).1.contains("has no column `late`"));
 }

@@ -54,14 +54,14 @@ pub use page::{findings_text, page};
 pub use plane::{Plane, PlanePoint, heatmap, plane_picture};
 pub use rejection::rejection_plot;
 pub use reliability::reliability_diagram;
-pub use results::{explanations_files, explanations_text};
+pub use results::{each_explanations_file, explanations_files, explanations_text};
 pub use scores::trust_pictures;
 pub use sheet::{RECONSTRUCTED, contact_sheet, reconstruction_sheet};
 pub use shifts::shift_table;
 pub use strip::{strip, strip_numbers};
 pub use tables::{
     TextTable, comparison_table, fitted_table, fitted_text, health_table, ranking_csv, ranking_table, ranking_text,
-    sweep_table,
+    rejected_text, sweep_table,
 };
 pub use tiles::{Content, Tile, TileRow, Tiles, tiles};
 pub use translation::{TranslationExample, TranslationPicture, translation_numbers, translation_picture};

@@ -19,47 +19,71 @@ pub fn explanations_text(set: &ExplanationSet, schema: &Schema, word: &dyn Fn(&R
     texts.join("\n") + between + &rejected
 }
 
-/// Every file of the results by its name: JSON, JSON lines, NumPy, Parquet, CSV, Excel (of at most 16384 columns), text, and pictures of images and of a sweep.
+/// Every file of the results by its name: JSON, JSON lines, NumPy, Parquet, CSV, Excel (of at most 16384 columns), text, and
+/// pictures of images and of a sweep.
 pub fn explanations_files(
     set: &ExplanationSet,
     schema: &Schema,
     word: &dyn Fn(&Remedy) -> String,
 ) -> Result<Vec<(String, Vec<u8>)>> {
+    let mut files = Vec::new();
+    each_explanations_file(set, schema, word, &mut |name, bytes| {
+        files.push((name.to_owned(), bytes));
+        Ok(())
+    })?;
+    Ok(files)
+}
+
+/// The same files one after the other, so that only one of them is in memory beside the document.
+pub fn each_explanations_file(
+    set: &ExplanationSet,
+    schema: &Schema,
+    word: &dyn Fn(&Remedy) -> String,
+    deliver: &mut dyn FnMut(&str, Vec<u8>) -> Result<()>,
+) -> Result<()> {
     let explanations = &set.explanations;
     let mut json = serde_json::to_vec(set).map_err(|problem| Error::data(problem.to_string()))?;
     json.push(b'\n');
+    deliver("explanations.json", json)?;
+    deliver("explanations.jsonl", export::json_lines(explanations)?)?;
+    deliver("clues.npz", export::npz(explanations)?)?;
+    deliver("clues.parquet", export::parquet(explanations, &set.rejected, schema)?)?;
     let sheet = export::clue_sheet(explanations, &set.rejected, schema)?;
-    let mut files: Vec<(String, Vec<u8>)> = vec![
-        ("explanations.json".into(), json),
-        ("explanations.jsonl".into(), export::json_lines(explanations)?),
-        ("clues.npz".into(), export::npz(explanations)?),
-        ("clues.parquet".into(), export::parquet(explanations, schema)?),
-        ("clues.csv".into(), export::csv(&sheet).into()),
-        ("clues.txt".into(), explanations_text(set, schema, word).into()),
-    ];
+    deliver("clues.csv", export::csv(&sheet).into())?;
     if sheet.headings.len() <= export::MOST_COLUMNS {
-        files.push(("clues.xlsx".into(), export::xlsx(&sheet)?));
+        deliver("clues.xlsx", export::xlsx(&sheet)?)?;
     }
+    drop(sheet);
+    deliver("clues.txt", explanations_text(set, schema, word).into())?;
+    each_picture(set, schema, deliver)
+}
+
+/// Pictures of images and of a sweep.
+fn each_picture(
+    set: &ExplanationSet,
+    schema: &Schema,
+    deliver: &mut dyn FnMut(&str, Vec<u8>) -> Result<()>,
+) -> Result<()> {
     if let Some(image) = &schema.image {
         let name = if set.sweep.is_empty() { "clues" } else { "frontier" };
         for explanation in shown(set).iter() {
             let picture = strip(explanation, image, schema.target.task.classes(), MOST_PICTURED);
-            files.push((format!("{name}-{}.svg", explanation.input.index), picture.into()));
+            deliver(&format!("{name}-{}.svg", explanation.input.index), picture.into())?;
         }
     }
-    if !set.sweep.is_empty() {
-        let rows: Vec<SweepRow> = set
-            .sweep
-            .iter()
-            .map(|row| SweepRow {
-                delta: f64::from(row.delta),
-                uncertainty: row.uncertainty.three(),
-                distance: row.distance.three(),
-            })
-            .collect();
-        files.push(("sweep.svg".into(), frontier_plot(&rows).into()));
+    if set.sweep.is_empty() {
+        return Ok(());
     }
-    Ok(files)
+    let rows: Vec<SweepRow> = set
+        .sweep
+        .iter()
+        .map(|row| SweepRow {
+            delta: f64::from(row.delta),
+            uncertainty: row.uncertainty.three(),
+            distance: row.distance.three(),
+        })
+        .collect();
+    deliver("sweep.svg", frontier_plot(&rows).into())
 }
 
 /// What is shown of a document: all clues, but of a sweep only those on the frontier, by rising distance.
@@ -97,8 +121,8 @@ mod tests {
         let word = |remedy: &Remedy| remedy.to_string();
         let files = explanations_files(&set, &table(), &word).unwrap();
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-        let tables = ["clues.npz", "clues.parquet", "clues.csv", "clues.txt", "clues.xlsx"];
+        let tables = ["clues.npz", "clues.parquet", "clues.csv", "clues.xlsx", "clues.txt"];
         assert_eq!(names, [&["explanations.json", "explanations.jsonl"], &tables[..]].concat());
-        assert!(files[0].1.ends_with(b"\n") && files[5].1 == explanations_text(&set, &table(), &word).into_bytes());
+        assert!(files[0].1.ends_with(b"\n") && files[6].1 == explanations_text(&set, &table(), &word).into_bytes());
     }
 }

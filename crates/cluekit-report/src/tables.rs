@@ -136,7 +136,7 @@ pub fn ranking_csv(ranking: &Ranking, classes: &[String]) -> String {
 }
 
 /// A line for each row that was left out.
-pub(crate) fn rejected_text(rejected: &[RejectedRow]) -> String {
+pub fn rejected_text(rejected: &[RejectedRow]) -> String {
     rejected.iter().map(|row| format!("{row}\n")).collect()
 }
 

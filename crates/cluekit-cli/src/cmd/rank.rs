@@ -5,7 +5,7 @@ use crate::config::one_of;
 use crate::print::print;
 use anyhow::Result;
 use clap::Args;
-use cluekit::explainer::Split;
+use cluekit::explainer::{Selection, Split};
 use cluekit::model::store::files::write_whole;
 use cluekit::uncertainty::Uncertainty;
 use cluekit_report::{ranking_csv, ranking_text};
@@ -18,6 +18,7 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   clue rank runs/mnist --top 10
   clue rank runs/credit --by epistemic --json
+  clue rank runs/loans --where 'AGE < 30' --top 50
   clue rank runs/loans --file new.csv --out unsure.csv
 
 Uncertainty is the entropy of the mean prediction in nats (for a regression, a standard
@@ -38,6 +39,9 @@ pub struct RankArgs {
     /// Rows of another file instead, with or without the column to predict.
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     file: Option<PathBuf>,
+    /// For tables: only inputs that satisfy this, such as "AGE < 30 and SEX = 2".
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
     /// How many inputs to list.
     #[arg(long, value_name = "N", default_value = "20")]
     top: NonZeroUsize,
@@ -56,7 +60,9 @@ pub struct RankArgs {
 pub fn run(args: RankArgs) -> Result<ExitCode> {
     let directory = args.run.place.directory();
     let explainer = with_file(args.run.explainer()?, args.file.as_deref(), Rows::Readable, &directory)?;
-    let ranking = explainer.rank(args.split, args.by, args.top.get())?;
+    let (top, condition) = (Some(args.top.get()), args.condition.clone());
+    let selection = Selection { top, condition, split: args.split, ..Selection::default() };
+    let ranking = explainer.rank_chosen(&selection, args.by)?;
     if let Some(out) = &args.out {
         write_whole(out, ranking_csv(&ranking, explainer.classes()).as_bytes())?;
     }

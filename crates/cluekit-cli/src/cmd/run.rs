@@ -43,13 +43,13 @@ pub fn open(run: &Path, directory: &DataDir) -> Result<Explainer> {
     Ok(Explainer::open_with(run, directory, &Onnx)?)
 }
 
-/// Which rows of a file are needed.
+/// Which rows of a file are looked at; the others are left out, each with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// Those that can be read; the others are left out, each with its reason.
+    /// Those that can be read.
     Readable,
-    /// All, with their targets.
-    All,
+    /// Those that can be read and have a target.
+    WithTargets,
 }
 
 /// The explainer with the rows of a file in the place of its test rows, if there is a file.
@@ -57,7 +57,7 @@ pub fn with_file(explainer: Explainer, file: Option<&Path>, rows: Rows, director
     let Some(path) = file else { return Ok(explainer) };
     let id = explainer.run().and_then(|run| run.record.dataset.rows.id.as_deref());
     let reading = explainer.run().map(|run| run.record.dataset.reading.clone()).unwrap_or_default();
-    let file = read_file(path, explainer.known_schema()?, id, rows == Rows::All, &reading, directory)?;
+    let file = read_file(path, explainer.known_schema()?, id, rows == Rows::WithTargets, &reading, directory)?;
     if !file.rejected.is_empty() {
         tracing::info!("{} of {} rows are left out", file.rejected.len(), file.rejected.len() + file.positions.len());
     }

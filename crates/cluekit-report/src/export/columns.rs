@@ -53,6 +53,17 @@ impl Column {
 }
 
 impl Cells {
+    /// A further row without a value.
+    pub fn push_empty(&mut self) {
+        match self {
+            Self::Whole(cells) => cells.push(None),
+            Self::Short(cells) => cells.push(None),
+            Self::Numbers(cells) => cells.push(None),
+            Self::Truths(cells) => cells.push(None),
+            Self::Words(cells) => cells.push(None),
+        }
+    }
+
     fn write(&self, group: &mut Group) -> Result<()> {
         match self {
             Self::Whole(cells) => column::<Int64Type, _>(group, cells, |&cell| cell),

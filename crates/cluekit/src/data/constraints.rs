@@ -8,7 +8,7 @@
 //! relations = ["BILL_AMT1 <= LIMIT_BAL"]
 //! never = ["EDUCATION=unknown"]
 //! transitions = ["MARRIAGE: married -> divorced"]
-//! ranges = { LIMIT_BAL = [10000, 500000] }
+//! ranges = { LIMIT_BAL = [10000, 500000], since = "2020-01-01.." }
 //! order = { EDUCATION = ["school", "university"] }
 //! cost = { LIMIT_BAL = 3.0 }
 //! ```
@@ -30,7 +30,7 @@ mod transition;
 
 pub use bounds::{Bounds, Halfspace};
 pub use loosened::Loosened;
-pub use range::Range;
+pub use range::{End, Range};
 pub use relation::Relation;
 pub use transition::Transition;
 
@@ -71,7 +71,7 @@ pub struct Constraints {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub transitions: Vec<Transition>,
-    /// The values that a feature may take, in the data's own unit; without one, those between the least and the
+    /// The values that a feature may take, as the data write them; without one, those between the least and the
     /// greatest of the training rows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, serde_json::Value>"))]
@@ -120,14 +120,14 @@ impl Constraints {
         }
     }
 
-    /// A feature and its range, as in `LIMIT_BAL=10000..500000`, `AGE=18..` or `PAY_0=..2`.
+    /// A feature and its range, as in `LIMIT_BAL=10000..500000`, `AGE=18..`, `PAY_0=..2` or `since=2020-01-01..`.
     ///
     /// ```
     /// use cluekit::Constraints;
     /// use cluekit::data::Range;
     ///
     /// let adult = Constraints::parse_range("AGE=18..")?;
-    /// assert_eq!(adult, ("AGE".into(), Range { least: Some(18.0), greatest: None }));
+    /// assert_eq!(adult, ("AGE".into(), Range { least: Some(18.0.into()), greatest: None }));
     /// # Ok::<(), cluekit::Error>(())
     /// ```
     pub fn parse_range(text: &str) -> Result<(String, Range)> {
@@ -216,10 +216,11 @@ fn validate_range(schema: &Schema, name: &str, range: &Range) -> Result<()> {
     let key = format!("constraints.ranges.{name}");
     let feature = find(schema, &key, name)?;
     let scaling = number(feature, &key, "a range is for numbers")?;
-    if range.is_empty() {
-        return Err(Error::setting(key, format!("{range} is empty; give the smaller number first")));
+    let interval = range.of(feature).map_err(|problem| Error::setting(&key, problem))?;
+    if interval.is_empty() {
+        return Err(Error::setting(key, format!("{range} is empty; give the smaller end first")));
     }
-    let inward = range.inward(scaling);
+    let inward = interval.inward(scaling);
     if inward.is_empty() {
         let decimals = scaling.decimals.unwrap_or_default();
         let problem = format!("{range} holds no value with {decimals} decimals, as the data has; widen it");
@@ -386,7 +387,7 @@ RATE = 2.5
         );
         assert_eq!(
             problem("ranges = { RATE = [5, 1] }"),
-            "setting `constraints.ranges.RATE`: 5..1 is empty; give the smaller number first"
+            "setting `constraints.ranges.RATE`: 5..1 is empty; give the smaller end first"
         );
         assert_eq!(
             problem("ranges = { PAY_0 = [1.2, 1.8] }"),
@@ -412,8 +413,8 @@ RATE = 2.5
         let merged = read(ALL).merged(shell);
         assert_eq!(merged.immutable, ["EDUCATION", "RATE"]);
         assert_eq!((merged.most_changed, merged.relations.len()), (Some(5), 2));
-        assert_eq!(merged.ranges["LIMIT_BAL"], Range { least: None, greatest: Some(9.0) });
-        assert_eq!(merged.ranges["RATE"], Range { least: Some(1.0), greatest: None });
+        assert_eq!(merged.ranges["LIMIT_BAL"], Range { least: None, greatest: Some(9.0.into()) });
+        assert_eq!(merged.ranges["RATE"], Range { least: Some(1.0.into()), greatest: None });
         assert_eq!(merged.never, ["EDUCATION=other", "PAY_0=8", "PAY_0=7"]);
         assert_eq!((merged.transitions.len(), merged.cost["RATE"]), (3, 9.0));
         assert_eq!(merged.order, read(ALL).order);
@@ -463,11 +464,14 @@ RATE = 2.5
             ranges in prop::collection::btree_map("[a-z .\"]{1,5}", (-1e9..1e9, prop::option::of(-1e9..1e9)), 0..3),
         ) {
             let [immutable, only_up, only_down] = lists;
+            let range = |(name, (least, greatest)): (String, (f64, Option<f64>))| {
+                (name, Range { least: Some(End::Number(least)), greatest: greatest.map(End::Number) })
+            };
             let constraints = Constraints {
                 immutable, only_up, only_down, most_changed, never, order, cost,
                 transitions: vec![Transition { feature: "a b".into(), from, to }],
                 relations: limits.iter().map(|limit| format!("a <= {limit}").parse().unwrap()).collect(),
-                ranges: ranges.into_iter().map(|(name, (a, b))| (name, Range { least: Some(a), greatest: b })).collect(),
+                ranges: ranges.into_iter().map(range).collect(),
             };
             prop_assert_eq!(read(&toml::to_string(&constraints).unwrap()), constraints);
         }

@@ -15,7 +15,7 @@
 
 use super::gaps;
 use super::infer::Inferred;
-use super::raw::{Cells, Places, RawColumn, RawTable};
+use super::raw::{Cells, Commas, Places, RawColumn, RawTable};
 use super::source::table::{assembled, encode_inputs};
 use super::split::Split;
 use super::{Dataset, Meaning, Samples, Schema, Target, Targets, Task};
@@ -112,7 +112,7 @@ impl Table {
         }
         match rows {
             0 => Err(Error::file(path, "has no rows; give at least two")),
-            _ => Ok(RawTable { path, columns, places: Places::Rows }),
+            _ => Ok(RawTable { path, columns, places: Places::Rows, commas: Commas::Never }),
         }
     }
 }

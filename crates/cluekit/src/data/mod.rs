@@ -38,7 +38,7 @@ mod split;
 mod tokens;
 
 pub use calendar::Calendar;
-pub use constraints::{Bounds, Constraints, Halfspace, Loosened, Range, Relation, Transition};
+pub use constraints::{Bounds, Constraints, End, Halfspace, Loosened, Range, Relation, Transition};
 pub use dataset::{Chosen, Dataset, Samples, Source, Targets, sha256_hex};
 pub(crate) use dataset::{sha256_of, spread_evenly};
 pub use directory::DataDir;

@@ -91,11 +91,13 @@ impl RowNames {
     }
 }
 
-/// The names of the rows of a dataset.
+/// The names of the rows of a dataset, and what another file of such rows is read by.
 #[derive(Clone, Debug, Default)]
 pub struct PartNames {
     /// Name of the column that holds identifiers; none where there is no such column.
     pub id: Option<String>,
+    /// Whether numbers of the file have a decimal comma.
+    pub decimal_comma: bool,
     /// Names of the training rows.
     pub train: RowNames,
     /// Names of the test rows.

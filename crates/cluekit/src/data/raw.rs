@@ -17,10 +17,12 @@ mod numbers;
 mod parquet;
 #[cfg(feature = "excel")]
 pub(crate) mod sheet;
+mod signs;
 pub(crate) mod text;
 
 pub(crate) use bad_cells::BadCells;
-pub(super) use build::{Words, decimals_of};
+pub(super) use build::{Commas, Words, decimals_of};
+pub(crate) use signs::{plain_numbers, without_signs};
 
 use super::Source;
 use super::content::Content;
@@ -40,6 +42,8 @@ pub(crate) struct RawTable {
     pub path: PathBuf,
     pub columns: Vec<RawColumn>,
     pub places: Places,
+    /// Whether its numbers have a decimal comma.
+    pub commas: Commas,
 }
 
 /// A column's name and cells.

@@ -34,6 +34,8 @@ const NEARBY: f32 = 1.0;
 const DOUBLINGS: u32 = 8;
 /// Rows on the map of the latent space, besides those that are explained.
 const MAPPED: usize = 2000;
+/// Rows of a file that cannot be looked at which are named; the others are counted.
+const NAMED: usize = 3;
 /// λ_θ where there is no time to choose it.
 const QUICK_LAMBDA: f32 = 1.0;
 
@@ -250,8 +252,17 @@ impl Explainer {
             latent: None,
             story: None,
             provenance: self.provenance(settings.seed)?,
-            missing: vec![],
+            missing: self.left_out().into_iter().collect(),
         })
+    }
+
+    /// A sentence on the rows of a file that cannot be looked at, with the first of them.
+    fn left_out(&self) -> Option<String> {
+        let (rejected, name) = (self.rejected(), self.file_name()?);
+        let named: Vec<String> = rejected.iter().take(NAMED).map(ToString::to_string).collect();
+        let (rows, more) = (if rejected.len() == 1 { "row" } else { "rows" }, rejected.len() > NAMED);
+        let told = format!("{} {rows} of {name} cannot be looked at. {}", rejected.len(), named.join("; "));
+        (!rejected.is_empty()).then(|| if more { told + "; …" } else { told })
     }
 
     /// Adds what the rows say of the model.

@@ -8,7 +8,7 @@ use crate::prediction::{Prediction, UncertaintyParts, ranked};
 use crate::search::Inputs;
 use crate::uncertainty::Uncertainty;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many inputs are explained when nothing is said.
 const TOP: usize = 8;
@@ -139,8 +139,14 @@ impl Explainer {
     /// # Ok::<(), cluekit::Error>(())
     /// ```
     pub fn rank(&self, split: Split, by: Uncertainty, top: usize) -> Result<Ranking> {
+        self.rank_chosen(&Selection { top: Some(top), split, ..Selection::default() }, by)
+    }
+
+    /// The inputs that a selection names, in the order of [`Explainer::choose`], with their predictions.
+    pub fn rank_chosen(&self, selection: &Selection, by: Uncertainty) -> Result<Ranking> {
+        let split = selection.split;
         let (samples, predictions, names) = (self.samples(split)?, self.predictions(split)?, self.names(split)?);
-        let first: Vec<usize> = ranked(&predictions, by).into_iter().take(top).collect();
+        let first = self.positions(selection, by)?;
         let matters = self.single_changes(&samples.select(&first))?;
         let row = |(&position, matters): (&usize, Vec<SingleChange>)| {
             let says = &predictions[position];
@@ -162,7 +168,7 @@ impl Explainer {
                 matters,
             }
         };
-        let rejected = if split == Split::Test { self.rejected().to_vec() } else { vec![] };
+        let rejected = self.rejected_of(selection);
         Ok(Ranking { format: RANKING_FORMAT, inputs: first.iter().zip(matters).map(row).collect(), rejected })
     }
 
@@ -176,16 +182,24 @@ impl Explainer {
     /// the rows of a file that the selection names and that cannot be read.
     pub fn choose_feasible(&self, selection: &Selection, by: Uncertainty) -> Result<(Inputs, Vec<RejectedRow>)> {
         let (inputs, mut rejected) = self.feasible(self.choose(selection, by)?)?;
-        let named = !selection.inputs.is_empty() || !selection.ids.is_empty();
-        let asked = |row: &&RejectedRow| {
-            let id = row.name.as_ref().and_then(|name| name.id.as_ref());
-            !named || selection.inputs.contains(&row.index) || id.is_some_and(|id| selection.ids.contains(id))
-        };
-        if selection.split == Split::Test {
-            rejected.extend(self.rejected().iter().filter(asked).cloned());
-        }
+        rejected.extend(self.rejected_of(selection));
         rejected.sort_by_key(|row| row.index);
         Ok((inputs, rejected))
+    }
+
+    /// The rows of a file that cannot be read, of named rows only those among them.
+    fn rejected_of(&self, selection: &Selection) -> Vec<RejectedRow> {
+        let (inputs, ids): (BTreeSet<usize>, BTreeSet<&String>) =
+            (selection.inputs.iter().copied().collect(), selection.ids.iter().collect());
+        let all = inputs.is_empty() && ids.is_empty();
+        let asked = |row: &&RejectedRow| {
+            let id = row.name.as_ref().and_then(|name| name.id.as_ref());
+            all || inputs.contains(&row.index) || id.is_some_and(|id| ids.contains(id))
+        };
+        match selection.split {
+            Split::Test => self.rejected().iter().filter(asked).cloned().collect(),
+            _ => vec![],
+        }
     }
 
     /// The inputs that can meet the constraints, and the others with the reason; an error where no row of a split can.
@@ -259,8 +273,8 @@ impl Explainer {
         let count = self.samples(split)?.len();
         let numbers: BTreeMap<usize, usize> =
             (0..count).map(|position| (self.number(split, position), position)).collect();
-        let is_rejected = |number: &usize| self.rejected().iter().any(|row| row.index == *number);
-        let known = selection.inputs.iter().filter(|number| split != Split::Test || !is_rejected(number));
+        let rejected: BTreeSet<usize> = self.rejected().iter().map(|row| row.index).collect();
+        let known = selection.inputs.iter().filter(|number| split != Split::Test || !rejected.contains(number));
         let position = |number: &usize| {
             numbers.get(number).copied().ok_or_else(|| {
                 let last = numbers.keys().next_back().unwrap_or(&0);

@@ -1,6 +1,7 @@
 //! The health of a run's models as one plain document: what `clue measure --json` prints.
 
 use super::{Coverage, Predictions, auroc, ece};
+use crate::data::RejectedRow;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -148,11 +149,22 @@ pub struct Measures {
     /// Scores of both models.
     #[serde(flatten)]
     pub health: Health,
+    /// Rows of a file that could not be measured; empty for those of a split.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<RejectedRow>,
+}
+
+impl Measures {
+    /// The same document with the rows that could not be measured.
+    #[must_use]
+    pub fn beside(self, rejected: Vec<RejectedRow>) -> Self {
+        Self { rejected, ..self }
+    }
 }
 
 impl From<Health> for Measures {
     fn from(health: Health) -> Self {
-        Self { format: MEASURES_FORMAT, health }
+        Self { format: MEASURES_FORMAT, health, rejected: vec![] }
     }
 }
 

@@ -38,7 +38,8 @@ groups, whether confidence can be trusted, the latent space, and how to repeat a
 Beside it lies a JSON document of the same name with every number; `clue report` makes the page again from
 that. The same run, options and seed give the same bytes of both.
 
-Exit code 3: done, but at least one of the explained inputs that the model is unsure about has no accepted clue.")]
+Exit code 3: done, but at least one of the explained inputs that the model is unsure about has no accepted clue,
+or some rows of --file were left out.")]
 pub struct AuditArgs {
     #[command(flatten)]
     pub run: RunArgs,
@@ -48,7 +49,7 @@ pub struct AuditArgs {
     /// Which rows to look at [default: test].
     #[arg(long, value_parser = one_of::<Split>(Split::ALL.map(Split::name)))]
     pub split: Option<Split>,
-    /// Rows of another table instead, with the column to predict; every row must be readable.
+    /// Rows of another table instead, with the column to predict.
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     pub file: Option<PathBuf>,
     /// How many of the most uncertain inputs to explain [default: 24].
@@ -120,7 +121,7 @@ pub fn run(args: AuditArgs, quiet: bool) -> Result<ExitCode> {
     }
     let name = last_name(&args.run.run);
     let directory = args.run.place.directory();
-    let explainer = with_file(args.constraints.open(&args.run)?, args.file.as_deref(), Rows::All, &directory)?;
+    let explainer = with_file(args.constraints.open(&args.run)?, args.file.as_deref(), Rows::WithTargets, &directory)?;
     let mut audit = make(&explainer, &settings, &name, quiet)?;
     audit.provenance.command = command::command(&args, &settings, &name);
     let json = write(&audit, &page)?;
@@ -133,7 +134,7 @@ pub fn run(args: AuditArgs, quiet: bool) -> Result<ExitCode> {
         }
     }
     let unexplained = audit.gallery.is_some_and(|gallery| gallery.unsure().any(|card| !card.explained));
-    Ok(if unexplained { ExitCode::from(3) } else { ExitCode::SUCCESS })
+    Ok(if unexplained || !explainer.rejected().is_empty() { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
 /// The audit of an opened run, with its pictures.

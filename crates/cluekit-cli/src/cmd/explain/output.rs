@@ -1,13 +1,13 @@
 //! What `clue explain` prints and writes.
 
-use crate::print::{print, write_files};
+use crate::print::print;
 use crate::remedy::remedy;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use cluekit::data::Schema;
 use cluekit::explainer::ExplanationSet;
-use cluekit::model::store::files::create_folder;
-use cluekit_report::{explanations_files, explanations_text, sweep_table};
+use cluekit::model::store::files::{create_folder, write_whole};
+use cluekit_report::{each_explanations_file, explanations_text, sweep_table};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -37,7 +37,10 @@ impl ResultArgs {
     /// Writes and prints the document; the exit code says whether every input has an accepted clue.
     pub fn deliver(&self, document: &ExplanationSet, schema: &Schema) -> Result<ExitCode> {
         if let Some(folder) = &self.out {
-            write_files(folder, &explanations_files(document, schema, &remedy)?)?;
+            each_explanations_file(document, schema, &remedy, &mut |name, bytes| {
+                write_whole(&folder.join(name), &bytes)
+            })
+            .with_context(|| format!("writing results into {}", folder.display()))?;
         }
         let done = print(self.json, document, || {
             let sweep = &document.sweep;

@@ -5,6 +5,7 @@
 //! cannot be reached ends at 0.
 
 use super::domains::{Domains, Inequality};
+use super::range::Interval;
 use super::{Constraints, Range};
 use crate::data::encoding::position_in;
 use crate::data::{Column, Feature, Scaling, Schema, Value};
@@ -56,7 +57,7 @@ impl Bounds {
                 return false;
             }
             let value = scaling.decode(original[column.start]);
-            let range = Range { least: Some(least), greatest: Some(greatest) };
+            let range = Interval { least: Some(least), greatest: Some(greatest) };
             !range.contains(value, scaling.noise(value))
         });
         outside.map(|(index, _)| index).collect()
@@ -129,9 +130,16 @@ impl Constraints {
         Ok(bounds)
     }
 
+    /// The numbers that the range of a feature leaves to it; all of them where it has none.
+    ///
+    /// The constraints must be valid for the schema.
+    pub(super) fn range_of(&self, feature: &Feature) -> Interval {
+        self.ranges.get(&feature.name).and_then(|range| range.of(feature).ok()).unwrap_or_default()
+    }
+
     /// Both ends of a number that is missing in the input: any that its range, or a training row, holds.
     fn filled_in(&self, feature: &Feature, scaling: &Scaling) -> [f32; 2] {
-        let range = self.ranges.get(&feature.name).copied().unwrap_or_default().inward(scaling);
+        let range = self.range_of(feature).inward(scaling);
         let lower = range.least.map(|value| not_below(scaling, value));
         let upper = range.greatest.map(|value| not_above(scaling, value));
         let [least, greatest] = [scaling.least, scaling.greatest].map(|value| scaling.encode(value));
@@ -144,10 +152,10 @@ impl Constraints {
         let immutable = self.immutable.contains(&feature.name);
         let up = immutable || self.only_up.contains(&feature.name);
         let down = immutable || self.only_down.contains(&feature.name);
-        let range = self.ranges.get(&feature.name).copied().unwrap_or_default().inward(scaling);
+        let range = self.range_of(feature).inward(scaling);
         let value = scaling.decode(x);
-        let below = Range { least: None, ..range }.contains(value, scaling.noise(value));
-        let above = Range { greatest: None, ..range }.contains(value, scaling.noise(value));
+        let below = Interval { least: None, ..range }.contains(value, scaling.noise(value));
+        let above = Interval { greatest: None, ..range }.contains(value, scaling.noise(value));
         if (up && !below) || (down && !above) {
             return Err(out_of_reach(feature, value, &self.ranges[&feature.name], [up, down]));
         }

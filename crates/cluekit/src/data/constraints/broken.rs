@@ -77,7 +77,7 @@ impl Constraints {
         }
         for (feature, value) in schema.features.iter().zip(values) {
             if let (Some(range), Some(number)) = (self.ranges.get(&feature.name), feature.level(value))
-                && !range.contains(number, feature.noise(number))
+                && !self.range_of(feature).contains(number, feature.noise(number))
             {
                 broken.push(format!("{} = {} lies outside {range}", feature.name, feature.show(value)));
             }

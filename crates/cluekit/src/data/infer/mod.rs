@@ -14,6 +14,7 @@
 //! Identifiers, constants and copies are left out, with a note. A target of text, or of at most 20 distinct whole numbers,
 //! is a class. Kinds and categories come from all rows, scaling from the training rows only.
 
+mod bands;
 mod copies;
 mod dates;
 mod distinct;

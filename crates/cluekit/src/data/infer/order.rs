@@ -1,8 +1,10 @@
 //! Words that stand in an order: one that the user declares, or one that everybody knows.
 //!
 //! A known order is recognised where every word of a column stands in it, whatever its capitals, and no two words mean the
-//! same. Letters are grades only in a column that is called so, and sizes only three of them together.
+//! same. Letters are grades only in a column that is called so, and sizes only three of them together. Spans of numbers such
+//! as `18-25` and `65+` stand in the order of the numbers.
 
+use super::bands;
 use crate::data::raw::{Cells, RawColumn, RawTable};
 use crate::data::{Constraints, Meaning};
 use crate::error::{Error, Result};
@@ -75,6 +77,7 @@ pub(super) fn known(name: &str, words: &[String]) -> Option<Vec<String>> {
         .find_map(in_scale)
         .or_else(|| is_grade().then(|| sorted(words, |word| grade(word))).flatten())
         .or_else(|| (words.len() > 2).then(|| sorted(words, |word| numbered(word))).flatten())
+        .or_else(|| bands::in_order(words))
 }
 
 /// The words by their places, if each has one of its own.

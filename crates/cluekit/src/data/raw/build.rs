@@ -28,7 +28,7 @@ struct Numbers {
 
 /// Whether numbers of a file may have a decimal comma.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Commas {
+pub(in crate::data) enum Commas {
     /// They may not.
     Never,
     /// They have one where the column, or another column, can only be read so.
@@ -52,10 +52,12 @@ struct Found {
 }
 
 /// Builds a table from its header and its records, which `records` can give out twice; with notes for the user.
+///
+/// An infinite number is an error, or text where the columns are `expected`: there it is the matter of its row.
 pub(super) fn build<I>(
     path: &Path,
     header: &StringRecord,
-    commas: Commas,
+    (commas, expected): (Commas, bool),
     places: fn(Vec<u64>) -> Places,
     records: impl Fn() -> I,
 ) -> Result<(RawTable, Vec<String>)>
@@ -63,19 +65,20 @@ where
     I: Iterator<Item = Result<Record>>,
 {
     let names = column_names(path, header)?;
-    let (mut found, places) = first_pass(path, &names, commas, places, records())?;
-    let notes = choose_marks(&names, &mut found, commas);
+    let (mut found, places) = first_pass(path, &names, (commas, expected), places, records())?;
+    let (notes, commas) = choose_marks(&names, &mut found, commas);
     let mut texts = second_pass(&found, &records)?;
     let cells = found.into_iter().enumerate().map(|(index, Found { numbers, .. })| match numbers {
         Some(numbers) => numbers.cells(),
         None => texts.remove(&index).expect("the second pass collects what the first left").cells(),
     });
     let columns = names.into_iter().zip(cells).map(|(name, cells)| RawColumn { name, cells }).collect();
-    Ok((RawTable { path: path.to_owned(), columns, places }, notes))
+    Ok((RawTable { path: path.to_owned(), columns, places, commas }, notes))
 }
 
-/// Leaves columns with a decimal comma to the second pass, and notes those that might have one.
-fn choose_marks(names: &[String], found: &mut [Found], commas: Commas) -> Vec<String> {
+/// Leaves columns with a decimal comma to the second pass, and notes those that might have one; with what the file shows of
+/// decimal commas.
+fn choose_marks(names: &[String], found: &mut [Found], commas: Commas) -> (Vec<String>, Commas) {
     let comma = commas == Commas::Preferred || found.iter().any(|column| column.marks.needs_comma());
     let mut notes = Vec::new();
     for (name, column) in names.iter().zip(found).filter(|(_, column)| column.marks.open()) {
@@ -88,7 +91,7 @@ fn choose_marks(names: &[String], found: &mut [Found], commas: Commas) -> Vec<St
             ));
         }
     }
-    notes
+    (notes, if comma { Commas::Preferred } else { commas })
 }
 
 /// The trimmed names of the header; one without a name is called after its place.
@@ -111,7 +114,7 @@ pub(super) fn column_names(path: &Path, header: &StringRecord) -> Result<Vec<Str
 fn first_pass(
     path: &Path,
     names: &[String],
-    commas: Commas,
+    (commas, expected): (Commas, bool),
     places: fn(Vec<u64>) -> Places,
     records: impl Iterator<Item = Result<Record>>,
 ) -> Result<(Vec<Found>, Places)> {
@@ -128,7 +131,10 @@ fn first_pass(
         let fail = |problem: &str| places(vec![place]).error(path, 0, problem);
         for ((name, cell), column) in names.iter().zip(&cells).zip(&mut found) {
             let cell = cell.trim();
-            let number = read_cell(cell).map_err(|problem| fail(&format!("column `{name}`: {problem}")))?;
+            let number = match read_cell(cell) {
+                Err(_) if expected => None,
+                read => read.map_err(|problem| fail(&format!("column `{name}`: {problem}")))?,
+            };
             if number.is_none_or(|number| !number.is_nan()) {
                 column.marks.see(cell, number);
             }

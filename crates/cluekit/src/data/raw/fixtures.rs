@@ -173,6 +173,19 @@ fn awkward_tables_are_read_as_a_person_would() {
 }
 
 #[test]
+fn numbers_with_the_sign_of_a_currency_or_a_percentage_are_numbers() {
+    let signless = |file| {
+        let mut table = read(file, &Reading::default(), &[]).unwrap().table;
+        let notes = super::without_signs(&mut table);
+        (row(&table, 0), row(&table, 2), notes.len())
+    };
+    let dollars = ("1250/12.5/'18-25'/-3/'yes'".into(), "12000/7.25/'65+'/0/'no'".into(), 3);
+    assert_eq!(signless("currency.csv"), dollars);
+    let euros = ("1250/'18–25'/'ja'".into(), "12000/'ab 65'/'nein'".into(), 1);
+    assert_eq!(signless("euro.csv"), euros);
+}
+
+#[test]
 fn what_is_said_wins_over_what_is_recognised() {
     let names = |file, reading: Reading| read(file, &reading, &[]).unwrap().table.column_names();
     let reading = Reading { header: Some(true), ..Reading::default() };

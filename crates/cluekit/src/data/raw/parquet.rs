@@ -1,6 +1,6 @@
 //! Flat Parquet files: whole and real numbers, booleans, dates and text, column by column.
 
-use super::build::{Words, column_names, decimals_of, infinite_value};
+use super::build::{Commas, Words, column_names, decimals_of, infinite_value};
 use super::{Cells, Places, RawColumn, RawTable, guarded, is_rounded};
 use crate::data::Calendar;
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path) -> Result<RawTable> {
             Ok(RawColumn { name, cells })
         };
         let columns: Vec<RawColumn> = names.into_iter().enumerate().map(column).collect::<Result<_>>()?;
-        let table = RawTable { path: path.to_owned(), columns, places: Places::Rows };
+        let table = RawTable { path: path.to_owned(), columns, places: Places::Rows, commas: Commas::Never };
         if table.rows() == 0 {
             return Err(Error::file(path, "has no rows; give at least two rows"));
         }

@@ -30,9 +30,10 @@ pub(super) fn read(path: &Path, bytes: &[u8], reading: &Reading, expected: &[&st
     let first = filled.first().map(record).ok_or_else(|| empty(path))?;
     let sample: Vec<StringRecord> = filled.iter().skip(1).take(rows_looked_at(first.len())).map(record).collect();
     let names = Names::of(&first, &sample, reading, expected, &mut notes);
-    let (table, more) = build(path, &names.names, Commas::of(reading), Places::SheetRows, || {
-        filled.iter().skip(names.above).map(|&row| Ok(to_record(row)))
-    })?;
+    let (table, more) =
+        build(path, &names.names, (Commas::of(reading), !expected.is_empty()), Places::SheetRows, || {
+            filled.iter().skip(names.above).map(|&row| Ok(to_record(row)))
+        })?;
     notes.extend(more);
     Ok((table, notes))
 }
@@ -46,7 +47,7 @@ pub(crate) fn rows(path: &Path, bytes: &[u8]) -> Result<Rows> {
 pub(crate) fn table(path: &Path, rows: &Rows, header: usize) -> Result<RawTable> {
     let names = rows.get(header).ok_or_else(|| empty(path))?;
     let records = || filled(rows).filter(|&(index, _)| index > header).map(|row| Ok(to_record(row)));
-    build(path, &StringRecord::from(names.as_slice()), Commas::Never, Places::SheetRows, records)
+    build(path, &StringRecord::from(names.as_slice()), (Commas::Never, false), Places::SheetRows, records)
         .map(|(table, _)| table)
 }
 

@@ -58,7 +58,8 @@ pub(super) fn read(
         Delimiter::Comma => Commas::Never,
         _ => Commas::of(reading),
     };
-    let (table, more) = build(path, &names.names, commas, Places::Lines, || rows().skip(names.above))?;
+    let (table, more) =
+        build(path, &names.names, (commas, !expected.is_empty()), Places::Lines, || rows().skip(names.above))?;
     notes.extend(more);
     Ok((table, notes))
 }
@@ -108,7 +109,7 @@ pub(crate) fn parse(path: &Path, text: &str, header: usize) -> Result<RawTable> 
     let dialect = Dialect::guess(text, None);
     let names = records(path, text, dialect).nth(header).transpose()?.ok_or_else(|| empty(path))?;
     let rows = || records(path, text, dialect).skip(header + 1);
-    build(path, &names.cells, Commas::Never, Places::Lines, rows).map(|(table, _)| table)
+    build(path, &names.cells, (Commas::Never, false), Places::Lines, rows).map(|(table, _)| table)
 }
 
 fn empty(path: &Path) -> Error {

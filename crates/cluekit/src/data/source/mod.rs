@@ -117,18 +117,18 @@ pub struct FileRows {
 
 /// Reads the rows of another file under `schema`; the column `id` identifies them.
 ///
-/// Of a batch, rows that cannot be encoded are set aside, each with its reason. Where `strict`, all rows are needed, with
-/// their targets, and an error names the first that cannot be used.
+/// Rows that cannot be encoded are set aside, each with its reason. Where `targets` are needed, so are rows without one; an
+/// error names the first where no row is left.
 pub fn read_file(
     path: &Path,
     schema: &Schema,
     id: Option<&str>,
-    strict: bool,
+    targets: bool,
     reading: &Reading,
     directory: &DataDir,
 ) -> Result<FileRows> {
     match &schema.image {
-        Some(_) if strict => Err(Error::file(path, "holds images without labels, and this needs those of a table")),
+        Some(_) if targets => Err(Error::file(path, "holds images without labels, and this needs those of a table")),
         Some(_) => {
             let (x, width) = (read_rows(path, schema, reading, directory)?, schema.width());
             let count = x.len() / width.max(1);
@@ -142,7 +142,7 @@ pub fn read_file(
                 source,
             })
         }
-        None => file_rows(path, schema, id, strict, reading),
+        None => file_rows(path, schema, id, targets, reading),
     }
 }
 
@@ -182,8 +182,8 @@ fn rows(path: &Path, schema: &Schema, reading: &Reading) -> Result<Vec<f32>> {
 }
 
 #[cfg(feature = "files")]
-fn file_rows(path: &Path, schema: &Schema, id: Option<&str>, strict: bool, reading: &Reading) -> Result<FileRows> {
-    table::read_file(path, schema, id, strict, reading)
+fn file_rows(path: &Path, schema: &Schema, id: Option<&str>, targets: bool, reading: &Reading) -> Result<FileRows> {
+    table::read_file(path, schema, id, targets, reading)
 }
 
 #[cfg(not(feature = "files"))]
@@ -342,8 +342,9 @@ fn part(dataset: Dataset, count: Option<&str>) -> Result<Dataset> {
     let first = |samples: &Samples, count: usize| samples.select(&(0..count).collect::<Vec<_>>());
     let (train, test) = (first(&dataset.train, wanted[0]), first(&dataset.test, wanted[1]));
     let named = |names: &RowNames, count: usize| names.select(&(0..count).collect::<Vec<_>>());
-    let PartNames { id, train: of_train, test: of_test } = &dataset.names;
-    let names = PartNames { id: id.clone(), train: named(of_train, wanted[0]), test: named(of_test, wanted[1]) };
+    let PartNames { train: of_train, test: of_test, .. } = &dataset.names;
+    let names =
+        PartNames { train: named(of_train, wanted[0]), test: named(of_test, wanted[1]), ..dataset.names.clone() };
     Ok(Dataset { train, test, names, ..dataset })
 }
 

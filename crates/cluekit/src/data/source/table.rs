@@ -1,32 +1,36 @@
 //! A user's own table: CSV or Parquet, with a column to predict.
 
 pub(crate) mod answered;
+mod describe;
+mod encode;
 mod identifiers;
 mod problems;
 mod weights;
 
 use super::{FileRows, Request};
-use crate::data::encoding::{Cell, holds};
 use crate::data::gaps;
 use crate::data::infer::{Inferred, classes};
-use crate::data::raw::{Cells, RawColumn, RawTable, ReadTable, file_name};
+use crate::data::raw::{Commas, RawColumn, RawTable, ReadTable, file_name, plain_numbers, without_signs};
 use crate::data::split::Split;
-use crate::data::{Dataset, Feature, Kind, PartNames, Reading, RejectedRow, Samples, Schema, Source, Targets, Task};
+use crate::data::{Dataset, Feature, PartNames, Reading, RejectedRow, Samples, Schema, Source, Targets, Task};
 use crate::error::{Error, Remedy, Result};
-use problems::Problems;
-use serde::Serialize;
-use std::collections::{BTreeSet, HashMap};
+use encode::{encode_targets, encoded, strata, targets_of};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+
+pub use describe::{Described, describe};
+pub(in crate::data) use encode::encode_inputs;
 
 /// Reads the table at `path`; what its columns mean is inferred unless `schema` says it.
 pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<Dataset> {
     let expected: Vec<&str> = schema.map(columns).unwrap_or_default();
     let ReadTable { table, source, notes: read } = RawTable::read(path, &request.reading, &expected)?;
-    let mut table = match schema {
-        Some(schema) => gaps::without_sentinels(table, schema),
-        None => table,
+    let (mut table, signs) = match schema {
+        Some(schema) => (under(table, schema), vec![]),
+        None => signless(table),
     };
+    let decimal_comma = table.commas == Commas::Preferred;
     let target = target_name(&table, request, schema)?.to_owned();
     let asked = identifiers::asked(&mut table, request.rows.id.as_deref(), &target, schema)?;
     let weight = weights::asked(&mut table, request.rows.weight.as_deref(), &target, schema)?;
@@ -35,11 +39,12 @@ pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<D
         Some(schema) => completed(&table, schema, &split.train)?,
         None => gaps::inferred(&mut table, &target, &split.train, &request.meaning)?,
     };
-    let notes = read.into_iter().chain(left_out).chain(notes).collect();
+    let notes = read.into_iter().chain(signs).chain(left_out).chain(notes).collect();
     let id = asked.or_else(|| identifiers::recognised(&table, &schema));
     let mut dataset = Dataset { notes, ..assemble(&file_name(path), &table, schema, &split, source)? };
     dataset.train.weights = weight.map(|column| weights::of(&table, &column, &split.train)).transpose()?;
-    let named = named(dataset, &table, id.as_ref(), &split);
+    let mut named = named(dataset, &table, id.as_ref(), &split);
+    named.names.decimal_comma = decimal_comma;
     match &request.rows.test {
         Some(test) => with_test(named, Path::new(test), id.as_ref(), &request.reading),
         None => Ok(named),
@@ -50,14 +55,15 @@ pub fn load(path: &Path, request: &Request, schema: Option<&Schema>) -> Result<D
 fn named(dataset: Dataset, table: &RawTable, id: Option<&RawColumn>, split: &Split) -> Dataset {
     let all = identifiers::names(table, id);
     let (train, test) = (all.select(&split.train), all.select(&split.test));
-    Dataset { names: PartNames { id: id.map(|column| column.name.clone()), train, test }, ..dataset }
+    let id = id.map(|column| column.name.clone());
+    Dataset { names: PartNames { id, train, test, ..dataset.names }, ..dataset }
 }
 
 /// The dataset with all rows of another file to test on whose target is known, under the schema of those to learn from.
 fn with_test(dataset: Dataset, path: &Path, id: Option<&RawColumn>, reading: &Reading) -> Result<Dataset> {
     let schema = &dataset.schema;
     let ReadTable { table, source, notes: read } = RawTable::read(path, reading, &columns(schema))?;
-    let table = gaps::without_sentinels(table, schema);
+    let table = under(table, schema);
     given(&table, schema)?;
     let all = |rows: &[usize]| Ok(Split { train: vec![], test: (0..rows.len()).collect() });
     let (Split { test: known, .. }, left_out) = gaps::split(&table, &schema.target.name, Some(schema), all)?;
@@ -74,51 +80,15 @@ fn with_test(dataset: Dataset, path: &Path, id: Option<&RawColumn>, reading: &Re
     Ok(Dataset { test: test.select(&known), names, sources, notes, ..dataset })
 }
 
-/// What the columns of a table mean, as far as it can be told without training.
-#[derive(Clone, Debug, Serialize)]
-pub struct Described {
-    /// The schema that a training would begin with.
-    pub schema: Schema,
-    /// Why each feature is of its kind, in the order of the features.
-    pub reasons: Vec<String>,
-    /// What the user should know: columns that are left out, copies, leaks.
-    pub notes: Vec<String>,
+/// A table as `schema` reads it: its numbers plain, its sentinels missing.
+fn under(table: RawTable, schema: &Schema) -> RawTable {
+    gaps::without_sentinels(plain_numbers(table, schema), schema)
 }
 
-impl Described {
-    /// The text of a `schema.toml` with the reason for its kind above each feature.
-    pub fn to_toml(&self) -> Result<String> {
-        let text = self.schema.to_toml()?;
-        let mut reasons = self.reasons.iter();
-        let line = |line: &str| match line {
-            "[[features]]" => {
-                let reason = reasons.next().map(|reason| reason.replace(|c: char| c.is_control(), " "));
-                reason.map_or(format!("{line}\n"), |reason| format!("# {reason}\n{line}\n"))
-            }
-            line => format!("{line}\n"),
-        };
-        Ok(text.lines().map(line).collect())
-    }
-}
-
-/// What the columns of the table that `request` names mean, inferred as [`load`] does it; without a target that of the
-/// last column is predicted.
-pub fn describe(request: &Request) -> Result<Described> {
-    let ReadTable { mut table, notes: read, .. } = RawTable::read(Path::new(&request.name), &request.reading, &[])?;
-    let last = table.columns.last().map(|column| column.name.clone());
-    let guessed = request.target.is_none().then(|| last.clone().unwrap_or_default());
-    let request = Request { target: request.target.clone().or(last), ..request.clone() };
-    let target = target_name(&table, &request, None)?.to_owned();
-    identifiers::asked(&mut table, request.rows.id.as_deref(), &target, None)?;
-    weights::asked(&mut table, request.rows.weight.as_deref(), &target, None)?;
-    let (split, left_out) = split(&table, &target, &request, None)?;
-    let Inferred { schema, notes, reasons } = gaps::inferred(&mut table, &target, &split.train, &request.meaning)?;
-    let mut notes: Vec<String> = read.into_iter().chain(left_out).chain(notes).collect();
-    schema.validate().map_err(|error| Error::file(&table.path, error.to_string()))?;
-    if let Some(last) = guessed {
-        notes.insert(0, format!("the last column, `{last}`, is taken as the target; name another as `target`"));
-    }
-    Ok(Described { schema, reasons, notes })
+/// A table in which numbers with a sign are numbers, with notes on them.
+fn signless(mut table: RawTable) -> (RawTable, Vec<String>) {
+    let notes = without_signs(&mut table);
+    (table, notes)
 }
 
 /// Which rows of `table` are for training: with the same share of each class for testing, if that is asked for, or all that
@@ -150,32 +120,11 @@ fn split(
     })
 }
 
-/// The label of each row; what is no class is one of its own, which encoding will name.
-fn strata(column: &RawColumn, task: &Task) -> Vec<u32> {
-    let label = |cell: Cell<'_>| task.label(cell).unwrap_or(u32::MAX);
-    per_row(column, label)
-}
-
-/// What `read` makes of each cell, which it sees once for each word or number that occurs.
-fn per_row<T: Clone>(column: &RawColumn, read: impl Fn(Cell<'_>) -> T) -> Vec<T> {
-    match &column.cells {
-        Cells::Text { words, codes } => {
-            let known: Vec<T> = words.iter().map(|word| read(Cell::Text(word))).collect();
-            codes.iter().map(|&code| known[code as usize].clone()).collect()
-        }
-        Cells::Numbers { values, .. } => {
-            let mut known: HashMap<u64, T> = HashMap::new();
-            let mut of = |value: f64| known.entry(value.to_bits()).or_insert_with(|| read(Cell::Number(value))).clone();
-            values.iter().map(|&value| of(value)).collect()
-        }
-    }
-}
-
 /// The rows of another file encoded under `schema`, row after row of [`Schema::width`] numbers; no target is needed.
 pub fn read_rows(path: &Path, schema: &Schema, reading: &Reading) -> Result<Vec<f32>> {
     let ReadTable { table, .. } = RawTable::read(path, reading, &columns(schema))?;
     given(&table, schema)?;
-    encode_inputs(&gaps::without_sentinels(table, schema), schema)
+    encode_inputs(&under(table, schema), schema)
 }
 
 /// A schema that was given, checked against `table` and with what it leaves open about missing cells.
@@ -186,28 +135,31 @@ fn completed(table: &RawTable, schema: &Schema, training: &[usize]) -> Result<In
 }
 
 /// The rows of another file that can be encoded under `schema`, those that cannot with the reason of each, and the targets
-/// where the file has them; an error instead of the first reasons where `strict`ly all rows are needed with their targets.
-pub fn read_file(path: &Path, schema: &Schema, id: Option<&str>, strict: bool, reading: &Reading) -> Result<FileRows> {
+/// where the file has them. Where `targets` are needed, a row without one has that as its reason, and one row at least must
+/// be left.
+pub fn read_file(path: &Path, schema: &Schema, id: Option<&str>, targets: bool, reading: &Reading) -> Result<FileRows> {
     let ReadTable { table, source, .. } = RawTable::read(path, reading, &columns(schema))?;
-    let table = gaps::without_sentinels(table, schema);
+    let table = under(table, schema);
     given(&table, schema)?;
     let target = &schema.target.name;
-    let column = if strict { Some(table.need(target)?) } else { table.column(target) };
+    let column = if targets { Some(table.need(target)?) } else { table.column(target) };
     let without = |row: &usize| column.is_some_and(|column| !gaps::has_target(column, *row));
     let without: Vec<usize> = (0..table.rows()).filter(without).collect();
     let (x, mut problems) = encoded(&table, schema)?;
-    if strict {
-        without.iter().for_each(|&row| problems.add(row, target, "the target is missing; fill it in".into()));
-        problems.none(&table)?;
-    }
-    let targets = match column.is_some() && without.is_empty() {
-        true => encode_targets(&table, schema),
-        false => Ok(Targets::Unknown(table.rows())),
+    let y = match column {
+        Some(column) if targets => {
+            without.iter().for_each(|&row| problems.add(row, target, "the target is missing; fill it in".into()));
+            targets_of(column, &schema.target.task, &mut problems)
+        }
+        Some(_) if without.is_empty() => encode_targets(&table, schema).unwrap_or(Targets::Unknown(table.rows())),
+        _ => Targets::Unknown(table.rows()),
     };
-    let y = if strict { targets? } else { targets.unwrap_or(Targets::Unknown(table.rows())) };
     let all = Samples { x, width: schema.width(), y, weights: None };
     let names = identifiers::names(&table, id.and_then(|id| table.column(id)));
     let positions: Vec<usize> = (0..table.rows()).filter(|&row| !problems.hold(row)).collect();
+    if targets && positions.is_empty() {
+        problems.none(&table)?;
+    }
     let rejected = problems.of_rows().map(|(index, reason)| RejectedRow { index, name: names.get(index), reason });
     Ok(FileRows {
         name: file_name(path),
@@ -277,7 +229,8 @@ pub(in crate::data) fn assembled(
     };
     let (train, test) = (all.select(&split.train), all.select(&split.test));
     let names = identifiers::names(table, None);
-    let names = PartNames { id: None, train: names.select(&split.train), test: names.select(&split.test) };
+    let names =
+        PartNames { train: names.select(&split.train), test: names.select(&split.test), ..PartNames::default() };
     Ok(Dataset { name: name.to_owned(), schema, train, test, sources, notes: vec![], names })
 }
 
@@ -286,126 +239,12 @@ fn columns(schema: &Schema) -> Vec<&str> {
     schema.features.iter().flat_map(Feature::sources).chain([&schema.target.name]).map(String::as_str).collect()
 }
 
-/// The inputs of all rows; an error where some cannot be encoded.
-pub(in crate::data) fn encode_inputs(table: &RawTable, schema: &Schema) -> Result<Vec<f32>> {
-    gaps::refuse(table, schema)?;
-    let (x, problems) = encoded(table, schema)?;
-    problems.none(table).map(|()| x)
-}
-
-/// The inputs of all rows, and what is wrong with those that cannot be encoded.
-fn encoded(table: &RawTable, schema: &Schema) -> Result<(Vec<f32>, Problems)> {
-    let width = schema.width();
-    let mut x = vec![0.0; table.rows() * width];
-    let mut problems = Problems::default();
-    let there = table.by_name();
-    let column = |name: &str| there.get(name).map_or_else(|| table.need(name), |column| Ok(*column));
-    for (feature, place) in schema.features.iter().zip(schema.columns()) {
-        let rows = x.chunks_exact_mut(width).map(|row| &mut row[place.range()]);
-        match &feature.kind {
-            Kind::OneHot { columns } => {
-                let columns = columns.iter().map(|name| column(name)).collect::<Result<Vec<_>>>()?;
-                encode_one_hot(feature, &columns, rows, &mut problems);
-            }
-            _ => encode_column(feature, column(&feature.name)?, rows, &mut problems),
-        }
-    }
-    Ok((x, problems))
-}
-
-/// Writes the cells of one column into the rows; a word is encoded once.
-fn encode_column<'a>(
-    feature: &Feature,
-    column: &RawColumn,
-    rows: impl Iterator<Item = &'a mut [f32]>,
-    problems: &mut Problems,
-) {
-    let encoded = |cell: Cell<'_>| {
-        let mut out = vec![0.0; feature.width()];
-        feature.encode(cell, &mut out).map(|()| out)
-    };
-    let words: Vec<std::result::Result<Vec<f32>, String>> = match &column.cells {
-        Cells::Text { words, .. } => words.iter().map(|word| encoded(Cell::Text(word))).collect(),
-        Cells::Numbers { .. } => vec![],
-    };
-    for (row, out) in rows.enumerate() {
-        let done = match &column.cells {
-            Cells::Text { codes, .. } => match &words[codes[row] as usize] {
-                Ok(encoded) => {
-                    out.copy_from_slice(encoded);
-                    Ok(())
-                }
-                Err(problem) => Err(problem.clone()),
-            },
-            Cells::Numbers { .. } => feature.encode(column.cell(row), out),
-        };
-        done.unwrap_or_else(|problem| problems.add(row, &column.name, problem));
-    }
-}
-
-/// Writes which of the columns holds into the rows; exactly one must.
-fn encode_one_hot<'a>(
-    feature: &Feature,
-    columns: &[&RawColumn],
-    rows: impl Iterator<Item = &'a mut [f32]>,
-    problems: &mut Problems,
-) {
-    for (row, out) in rows.enumerate() {
-        let mut held = 0;
-        for (column, out) in columns.iter().zip(out) {
-            let Some(holds) = holds(column.cell(row)) else {
-                let problem = format!("`{}` is neither 0 nor 1; mend the cell", column.cell(row));
-                problems.add(row, &column.name, problem);
-                continue;
-            };
-            *out = f32::from(u8::from(holds));
-            held += usize::from(holds);
-        }
-        if held != 1 {
-            let problem = format!(
-                "{held} of the columns of `{}` hold, but each row has one category; mend the row",
-                feature.name
-            );
-            problems.add(row, &columns[0].name, problem);
-        }
-    }
-}
-
-/// The targets of all rows; of a row without one, which no split has, anything.
-fn encode_targets(table: &RawTable, schema: &Schema) -> Result<Targets> {
-    let column = table.need(&schema.target.name)?;
-    let mut problems = Problems::default();
-    let targets = match &schema.target.task {
-        task @ Task::Classification { .. } => {
-            let labels = per_row(column, |cell| task.label(cell));
-            let label = |(row, label): (usize, std::result::Result<u32, String>)| match label {
-                Ok(label) => label,
-                Err(_) if !gaps::has_target(column, row) => 0,
-                Err(problem) => {
-                    problems.add(row, &column.name, problem);
-                    0
-                }
-            };
-            Targets::Classes(labels.into_iter().enumerate().map(label).collect())
-        }
-        Task::Regression(scaling) => {
-            let values: Vec<f32> = table.numbers(column)?.iter().map(|&value| scaling.encode(value)).collect();
-            let known = |row: &usize| gaps::has_target(column, *row);
-            for row in (0..values.len()).filter(known).filter(|&row| !values[row].is_finite()) {
-                problems.add(row, &column.name, "is too far from the training rows; mend the cell".into());
-            }
-            Targets::Values(values)
-        }
-    };
-    problems.none(table).map(|()| targets)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::dataset::sha256_hex;
     use crate::data::source::RowRequest;
-    use crate::data::{Meaning, Value};
+    use crate::data::{Kind, Meaning, Value};
     use crate::seed::Seed;
     use std::path::PathBuf;
     use tempfile::TempDir;
@@ -561,7 +400,7 @@ mod tests {
     fn a_bad_row_of_a_batch_is_set_aside_with_its_reason_and_the_others_go_on() {
         let schema = load(&file(&bank()).path, &request(Some("default")), None).unwrap().schema;
         let batch = "who,age,job,rate\nx,29,a,1\ny,30,d,1\nz,old,d,1\nw,31,c,2\n";
-        let read = |strict| read_file(&file(batch).path, &schema, Some("who"), strict, &Reading::default());
+        let read = |targets| read_file(&file(batch).path, &schema, Some("who"), targets, &Reading::default());
         let rows = read(false).unwrap();
         assert_eq!((rows.positions, rows.samples.y.clone()), (vec![0, 3], Targets::Unknown(2)));
         assert_eq!(schema.decode_row(rows.samples.row(1))[0], Value::Number(31.0));
@@ -569,8 +408,35 @@ mod tests {
         let told: Vec<String> = rows.rejected.iter().map(ToString::to_string).collect();
         assert!(told[0].starts_with("Input 1 (row 3, id y): left out: column `job`: `d` is not one of"), "{told:?}");
         assert!(told[1].starts_with("Input 2 (row 4, id z): left out: column `age`: `old` is not"), "{told:?}");
-        // Where all rows are needed, so are their targets.
         assert!(read(true).unwrap_err().to_string().contains("has no column `default`"));
+    }
+
+    #[test]
+    fn where_targets_are_needed_a_row_without_one_is_set_aside_and_one_row_must_be_left() {
+        let schema = load(&file(&bank()).path, &request(Some("default")), None).unwrap().schema;
+        let read = |text: &str| read_file(&file(text).path, &schema, None, true, &Reading::default());
+        let rows = read("age,job,rate,default\n29,a,1,yes\n30,b,1,\n31,c,1,maybe\n32,d,1,no\n33,a,1,no\n").unwrap();
+        assert_eq!((rows.positions, rows.samples.y.clone()), (vec![0, 4], Targets::Classes(vec![1, 0])));
+        let told: Vec<&str> = rows.rejected.iter().map(|row| row.reason.as_str()).collect();
+        assert_eq!(told[0], "column `default`: the target is missing; fill it in");
+        assert!(told[1].starts_with("column `default`: `maybe` is not one of"), "{told:?}");
+        assert!(told[2].starts_with("column `job`: `d` is not one of"), "{told:?}");
+        let message = read("age,job,rate,default\n29,d,1,yes\n30,b,1,\n").unwrap_err().to_string();
+        assert!(message.contains("2 rows cannot be used: line 2, column `job`: `d` is not one of"), "{message}");
+        let value = *schema.features[0].kind.scaling().unwrap();
+        let schema = Schema {
+            target: crate::data::Target { task: Task::Regression(value), ..schema.target.clone() },
+            ..schema.clone()
+        };
+        let text = "age,job,rate,default\n29,a,1,5\n30,b,1,x\n31,c,1,1e60\n";
+        let rows = read_file(&file(text).path, &schema, None, true, &Reading::default()).unwrap();
+        assert_eq!((rows.positions, rows.samples.len()), (vec![0], 1));
+        let told: Vec<&str> = rows.rejected.iter().map(|row| row.reason.as_str()).collect();
+        let expected = [
+            "column `default`: `x` is not a number; mend the cell",
+            "column `default`: is too far from the training rows; mend the cell",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

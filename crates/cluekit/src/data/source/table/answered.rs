@@ -1,8 +1,8 @@
 //! Rows of a table beside what a model answers about each: more columns of the same table.
 
-use super::{columns, encoded, given};
+use super::{columns, encoded, given, under};
 use crate::data::raw::{RawTable, ReadTable};
-use crate::data::{Reading, Schema, Task, gaps};
+use crate::data::{Reading, Schema, Task};
 use crate::error::Result;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub(crate) struct Answered {
 /// Reads the rows of a file under `schema`, and the columns that hold a model's answers.
 pub(crate) fn read_answered(path: &Path, schema: &Schema, reading: &Reading) -> Result<Answered> {
     let ReadTable { table, .. } = RawTable::read(path, reading, &columns(schema))?;
-    let table = gaps::without_sentinels(table, schema);
+    let table = under(table, schema);
     given(&table, schema)?;
     let (x, problems) = encoded(&table, schema)?;
     problems.none(&table)?;
