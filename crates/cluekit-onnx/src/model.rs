@@ -25,6 +25,8 @@ pub struct Model {
     /// Numbers of rows that reshapes inside of the network speak of.
     pub(crate) spoken: Vec<usize>,
     has_gradient: bool,
+    /// Number of classes that the file names.
+    pub(crate) classes: usize,
 }
 
 /// What is fed to one input.
@@ -113,6 +115,7 @@ impl Model {
             network,
             spoken: spoken(graph),
             has_gradient: graph.has_gradient(),
+            classes: graph.classes.len(),
         })
     }
 

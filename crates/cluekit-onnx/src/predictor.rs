@@ -106,6 +106,10 @@ impl OnnxPredictor {
             return Ok(Tensor::cat(outputs, 2));
         }
         let classes = self.task.classes().len();
+        // One output for each class that the file names.
+        if classes > 1 && [outputs.len(), part.model.classes] == [classes; 2] && outputs.iter().all(single) {
+            return Ok(Tensor::cat(outputs, 2));
+        }
         let fits = |one: &Tensor<3>| match (classes, one.dims()[2]) {
             (0, width) => width == columns,
             (2, 1) => true,

@@ -78,6 +78,18 @@ fn groups_of_another_number_of_rows_are_the_same() {
 }
 
 #[test]
+fn a_column_for_each_class_is_one_answer() {
+    let forest = adopted(&["trees_forest_columns"], ModelOutput::Probabilities);
+    let predictor = open(&forest, &schema(4, "task = \"classification\"\nclasses = [\"high\", \"low\", \"middle\"]"));
+    assert_eq!(predictor.samples(), Some(1));
+    let got = values(classes(&predictor, &rows_of("trees_forest_columns", "X")).exp());
+    for (at, name) in ["high", "low", "middle"].iter().enumerate() {
+        let column: Vec<f32> = got.iter().copied().skip(at).step_by(3).collect();
+        assert_near(&column, &array("trees_forest_columns", &format!("output.s{name}")).1, name);
+    }
+}
+
+#[test]
 fn a_booster_is_one_sample_and_several_are_an_ensemble() {
     let names = ["trees_light_member_0", "trees_light_member_1", "trees_light_member_2"];
     let x = rows(names[0]);

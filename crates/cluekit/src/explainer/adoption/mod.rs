@@ -250,6 +250,13 @@ impl Adoption {
         if let (Some(groups), None) = (best.adopted.groups, self.groups) {
             notes.push(format!("its trees are averaged in {groups} groups, which are the samples"));
         }
+        if best.adopted.output == ModelOutput::Mean {
+            notes.push(
+                "it answers with a value without its spread: what of its uncertainty is noise (aleatoric) is unknown, and \
+                 counts as none"
+                    .to_owned(),
+            );
+        }
         notes
     }
 }
