@@ -36,7 +36,7 @@ fn column_without_sign(column: &mut RawColumn, commas: Commas) -> Option<String>
     let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN) + 0.0;
     let values: Vec<f64> = plain.iter().map(number).collect();
     column.cells = Cells::numbers(codes.iter().map(|&code| values[code as usize]).collect(), decimals);
-    Some(format!("column `{}` holds numbers with `{sign}`, which is left out", column.name))
+    Some(format!("numbers in column `{}` are read without their `{sign}`", column.name))
 }
 
 /// The table in which the cells that `schema` calls numbers stand in the notation of Rust, as far as they are numbers.
