@@ -119,6 +119,22 @@ impl Cholesky {
         Matrix::symmetric(self.0.size, |i, j| dot(&columns.row(i, self.0.size)[i..], &columns.row(j, self.0.size)[i..]))
     }
 
+    /// L v.
+    pub fn times(&self, v: &[f64]) -> Vec<f64> {
+        (0..self.0.size).map(|row| dot(self.0.row(row, row + 1), v)).collect()
+    }
+
+    /// L⁻¹ v, by forward substitution.
+    pub fn solved(&self, v: &[f64]) -> Vec<f64> {
+        let Self(lower) = self;
+        let mut solved: Vec<f64> = Vec::with_capacity(lower.size);
+        for (row, v) in v.iter().enumerate() {
+            let known = dot(lower.row(row, row), &solved);
+            solved.push((v - known) / lower[(row, row)]);
+        }
+        solved
+    }
+
     /// L⁻¹, row after row.
     pub fn inverse_factor(&self) -> Vec<f64> {
         let columns = self.inverse_columns();
@@ -232,6 +248,7 @@ mod tests {
         let cholesky = Cholesky::of_definite(&small());
         assert_eq!(cholesky.0.entries, [2.0, 0.0, 1.0, 2.0]);
         assert_eq!(cholesky.inverse_factor(), [0.5, 0.0, -0.25, 0.5]);
+        assert_eq!((cholesky.times(&[3.0, 1.0]), cholesky.solved(&[6.0, 5.0])), (vec![6.0, 5.0], vec![3.0, 1.0]));
     }
 
     #[test]

@@ -177,7 +177,7 @@ impl Explainer {
     pub fn check_audit(&self, settings: &AuditSettings) -> Result<()> {
         settings.validate()?;
         self.pairs(&settings.groups())?;
-        if self.has_generative() {
+        if self.can_search() {
             self.audit_search(settings, &settings.cost(self.is_table()))?;
         }
         Ok(())
@@ -187,7 +187,7 @@ impl Explainer {
     pub fn audit(&self, settings: &AuditSettings, name: &str, observer: &mut dyn Observer) -> Result<Audited> {
         settings.validate()?;
         let pairs = self.pairs(&settings.groups())?;
-        let mut audited = match self.has_generative() {
+        let mut audited = match self.can_search() {
             true => self.full_audit(settings, name, &pairs, observer)?,
             false => {
                 let mut audit = self.begun_audit(settings, name)?;
@@ -222,7 +222,9 @@ impl Explainer {
         audit.missing.extend(infeasible);
         let found = self.clues(&search, &looked, &top, settings.seed, observer)?;
         let mut explanations: Vec<Explanation> = found.iter().map(|found| found.explanation.clone()).collect();
-        audit.latent = self.latent_map(&looked, &found, &explanations)?;
+        if self.has_generative() {
+            audit.latent = self.latent_map(&looked, &found, &explanations)?;
+        }
         explanations.iter_mut().flat_map(|e| &mut e.clues).for_each(|clue| clue.path = vec![]);
         audit.gallery = Some(self.gallery(&found, &explanations, audit.subject.unsure_above)?);
         self.add_search(&mut audit.provenance, &search)?;
@@ -358,7 +360,9 @@ impl Explainer {
         seed: Seed,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Found>> {
-        let doublings = if search.delta == Delta::Auto { DOUBLINGS } else { 0 };
+        // A portfolio that takes no steps looks everywhere at once.
+        let alone = search.portfolio_is_enough(&self.models()?, self.has_rows());
+        let doublings = if search.delta == Delta::Auto && !alone { DOUBLINGS } else { 0 };
         let (mut found, mut left) = (Vec::with_capacity(top.len()), top.to_vec());
         for doubling in 0..=doublings {
             let times = 2_u32.pow(doubling);

@@ -1,6 +1,5 @@
 //! From inputs to explanations by a search.
 
-use super::rows::Source;
 use super::{Explainer, ExplanationSet};
 use crate::error::Result;
 use crate::explanation::Explanation;
@@ -55,7 +54,10 @@ impl Explainer {
     ) -> Result<Vec<Explanation>> {
         let mut found = self.sweep(search, &[search.delta], inputs, seed, observer)?;
         let kept_to = matches!(search.delta, Delta::Fixed(ball) if ball.bound().is_some());
-        if search.portfolio.is_some() && !kept_to && !matches!(self.source, Source::Nothing) {
+        let has_rows = self.has_rows();
+        // What a portfolio alone does not find from all training rows, it does not find from farther away either.
+        let alone = search.portfolio_is_enough(&self.models()?, has_rows);
+        if search.portfolio.is_some() && !kept_to && has_rows && !alone {
             self.go_farther(search, inputs, seed, observer, &mut found)?;
         }
         if search.portfolio.is_some() && search.advised {
@@ -139,10 +141,92 @@ pub(super) fn wider(search: &Search, times: u32) -> Search {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::amortise::{LearnFrom, MapperKind, MapperPlan, Scheme};
     use crate::data::{DataDir, Request, load};
+    use crate::explainer::{AuditSettings, Audited, CostSettings, GroupSettings, Split};
+    use crate::model::{Boosted, BoostedPlan};
     use crate::observer::Silent;
+    use crate::search::SearchSettings;
     use crate::testing::toy::{Logistic, Same};
+    use crate::uncertainty::Uncertainty;
     use std::sync::Arc;
+
+    /// Boosted trees on the two moons, which only answer, without a generative model.
+    fn trees() -> Explainer {
+        let moons = load(&Request::new("moons"), None, &DataDir::locate(None)).unwrap();
+        let plan = BoostedPlan { members: 2, rounds: 30, ..BoostedPlan::default() };
+        let trees = Boosted::fit(&plan, &moons.train, &moons.schema.target.task, Seed(0), &|| Ok(())).unwrap();
+        Explainer::of(Arc::new(trees)).with_rows(moons)
+    }
+
+    #[test]
+    fn trees_without_a_generative_model_are_explained_in_the_columns_of_their_table() {
+        let explainer = trees();
+        let ranking = explainer.rank(Split::Test, Uncertainty::Total, 4).unwrap();
+        let rows: Vec<usize> = ranking.inputs.iter().map(|ranked| ranked.index).collect();
+        let inputs = explainer.inputs(Split::Test, &rows).unwrap();
+        let threshold = explainer.threshold(Uncertainty::Total).unwrap();
+        for method in SearchMethod::ALL {
+            for only_paper in [false, true] {
+                let settings = SearchSettings {
+                    only_paper,
+                    threshold: Some(threshold),
+                    count: (method != SearchMethod::Clue).then_some(3),
+                    delta: (method != SearchMethod::Clue && only_paper).then(|| "1".parse().unwrap()),
+                    ..SearchSettings::default()
+                };
+                let search = settings.search(method, explainer.classes()).unwrap();
+                let found = explainer.explain(&search, &inputs, Seed(0), &mut Silent).unwrap();
+                for explanation in &found {
+                    let what = format!("{method}, only paper: {only_paper}, input {}", explanation.input.index);
+                    let (before, clue) = (&explanation.input.uncertainty, &explanation.clues[0]);
+                    assert!(clue.uncertainty.total < before.total, "{what}");
+                    assert!(clue.accepted || only_paper, "{what}: {:?}", clue.reason);
+                    assert!(clue.plausibility.is_none() && clue.z == clue.x, "{what}");
+                    // A portfolio takes no step, and evolution does.
+                    assert_eq!(clue.steps > 0, only_paper, "{what}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn trees_without_a_generative_model_are_audited_and_their_groups_explained() {
+        let settings = AuditSettings { quick: true, top: Some(3), ..AuditSettings::default() };
+        let Audited { audit, .. } = trees().audit(&settings, "trees", &mut Silent).unwrap();
+        let cards = audit.gallery.unwrap().cards;
+        assert_eq!(cards.len(), 3);
+        assert!(cards.iter().all(|card| !card.clues.is_empty()));
+        assert!(audit.groups.is_some_and(|groups| !groups.groups.is_empty()));
+        assert!(audit.latent.is_none(), "there is no latent space to draw");
+    }
+
+    #[test]
+    fn a_group_of_a_model_that_only_answers_learns_from_rows_and_from_clues() {
+        let moons = load(&Request::new("moons"), None, &DataDir::locate(None)).unwrap();
+        let trees = trees().shared_predictor();
+        let explainer = Explainer::new(trees, Arc::new(Same)).with_rows(moons);
+        let pairs = explainer.pairs(&GroupSettings::of_scheme(Scheme::Within)).unwrap();
+        let search = explainer.judging(&CostSettings::default()).unwrap();
+        let thresholds = GroupSettings::default().thresholds(search.threshold, Uncertainty::Total);
+        for learn_from in [LearnFrom::Data, LearnFrom::Clues(0.03)] {
+            let plan =
+                MapperPlan { steps: 5, lambda_theta: Some(0.1), ..MapperPlan::new(MapperKind::Glam, learn_from) };
+            let mappers = explainer.fit(&plan, &pairs, &search, thresholds, Seed(0), &mut Silent).unwrap();
+            assert_eq!(mappers.all.len(), 2, "{learn_from:?}");
+        }
+    }
+
+    #[test]
+    fn images_without_a_generative_model_have_no_space_to_search_in() {
+        let mut explainer = Explainer::of(Arc::new(Logistic));
+        let image = "image = { channels = 1, height = 1, width = 2, maximum = 1.0 }";
+        let target = "target = { name = 'y', task = 'classification', classes = ['a', 'b'] }";
+        explainer = explainer.with_schema(toml::from_str(&format!("features = []\n{target}\n{image}")).unwrap());
+        let inputs = Inputs::new(vec![0.5, 0.5], 2).unwrap();
+        let problem = explainer.explain(&Search::clue(), &inputs, Seed(0), &mut Silent).unwrap_err().to_string();
+        assert!(problem.contains("no generative model") && !explainer.can_search(), "{problem}");
+    }
 
     #[test]
     fn an_input_where_the_uncertainty_is_flat_is_explained_from_paths_to_certain_rows() {

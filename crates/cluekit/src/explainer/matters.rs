@@ -5,7 +5,6 @@
 //! constraints are not asked and one change alone may be impossible.
 
 use super::Explainer;
-use super::rows::Source;
 use crate::data::{Column, Samples, Schema, Targets};
 use crate::error::Result;
 use crate::prediction::predict;
@@ -41,7 +40,7 @@ impl Explainer {
     pub(super) fn single_changes(&self, rows: &Samples) -> Result<Vec<Vec<SingleChange>>> {
         let none = || Ok(vec![vec![]; rows.len()]);
         let Some(schema) = self.schema().filter(|schema| schema.image.is_none()) else { return none() };
-        if matches!(self.source, Source::Nothing) {
+        if !self.has_rows() {
             return none();
         }
         let donors = self.certain_rows()?;

@@ -50,7 +50,7 @@ use crate::model::adopted::{self, ModelReader};
 use crate::model::pipeline::train_models;
 use crate::model::plan::Plan;
 use crate::model::store::run::{RunFolder, RunRecord};
-use crate::model::{Generative, Predictor};
+use crate::model::{Generative, InputSpace, Predictor};
 use crate::observer::Observer;
 use crate::prediction::{Prediction, answer};
 use crate::search::{
@@ -70,6 +70,8 @@ const MOST_TRAINING_ROWS: usize = 50_000;
 pub struct Explainer {
     predictor: Arc<dyn Predictor>,
     generative: Option<Arc<dyn Generative>>,
+    /// The columns of a table, in which it is searched where there is no generative model.
+    input_space: Option<InputSpace>,
     schema: Option<Schema>,
     /// The same without constraints, which mappers know nothing of.
     unconstrained: Option<Schema>,
@@ -166,7 +168,7 @@ impl Explainer {
         if let Some(probe) = folder.probe(&schema)? {
             probe.check(answer(predictor.as_ref(), probe.x())?)?;
         }
-        let hashes = if generative.is_some() { folder.model_hashes()? } else { BTreeMap::new() };
+        let hashes = folder.model_hashes()?;
         let opened = Self {
             generative,
             source: Source::Run(directory.clone()),
@@ -231,10 +233,26 @@ impl Explainer {
         Ok(Self { training_seed: seed, validation_share, ..Self::new(predictor, generative) }.with_rows(dataset))
     }
 
-    fn of(predictor: Arc<dyn Predictor>) -> Self {
+    /// A classifier without a generative model: rows of a table are explained in their own columns.
+    ///
+    /// ```
+    /// use cluekit::data::{DataDir, Request, load};
+    /// use cluekit::model::{Boosted, BoostedPlan};
+    /// use cluekit::{Explainer, Seed};
+    /// use std::sync::Arc;
+    ///
+    /// let moons = load(&Request::new("moons"), None, &DataDir::locate(None))?;
+    /// let plan = BoostedPlan { rounds: 10, ..BoostedPlan::default() };
+    /// let trees = Boosted::fit(&plan, &moons.train, &moons.schema.target.task, Seed(0), &|| Ok(()))?;
+    /// let explainer = Explainer::of(Arc::new(trees)).with_rows(moons);
+    /// assert!(explainer.can_search() && !explainer.has_generative());
+    /// # Ok::<(), cluekit::Error>(())
+    /// ```
+    pub fn of(predictor: Arc<dyn Predictor>) -> Self {
         Self {
             predictor,
             generative: None,
+            input_space: None,
             schema: None,
             unconstrained: None,
             task: Task::Classification { classes: vec![] },
@@ -252,6 +270,7 @@ impl Explainer {
     pub fn with_schema(mut self, schema: Schema) -> Self {
         self.task = schema.target.task.clone();
         self.unconstrained = Some(schema.without_constraints());
+        self.input_space = schema.image.is_none().then(|| InputSpace { width: schema.width() });
         self.schema = Some(schema);
         self.forget_metrics();
         self
@@ -301,7 +320,7 @@ impl Explainer {
     }
 
     fn view<'a>(&'a self, schema: Option<&'a Schema>) -> Result<Models<'a>> {
-        let models = Models::new(self.generative()?, self.predictor.as_ref());
+        let models = Models::new(self.searched_space()?, self.predictor.as_ref());
         let models = schema.map_or(models, |schema| models.with_schema(schema));
         Ok(models.with_task(&self.task))
     }
@@ -319,6 +338,19 @@ impl Explainer {
     /// Whether there is a generative model, and so a latent space to search in.
     pub fn has_generative(&self) -> bool {
         self.generative.is_some()
+    }
+
+    /// Whether inputs can be explained: in a latent space, or in the columns of a table.
+    pub fn can_search(&self) -> bool {
+        self.has_generative() || self.input_space.is_some()
+    }
+
+    /// The latent space of the generative model; without one the columns of a table themselves.
+    fn searched_space(&self) -> Result<&dyn Generative> {
+        match (&self.generative, &self.input_space) {
+            (None, Some(columns)) => Ok(columns),
+            _ => self.generative(),
+        }
     }
 
     /// The generative model of the predictor's inputs; an error if there is none.
@@ -474,6 +506,11 @@ impl Explainer {
         Ok(self.known.usual.get().expect("it was just set").clone())
     }
 
+    /// Whether the rows that the models were made from are known.
+    fn has_rows(&self) -> bool {
+        !matches!(self.source, Source::Nothing)
+    }
+
     /// Whether inputs are rows of a table.
     pub fn is_table(&self) -> bool {
         self.schema().is_some_and(|schema| schema.image.is_none())
@@ -503,15 +540,16 @@ impl Explainer {
 
     /// What `search` needs to know of the training rows: its distance, certain points, and what is plausible.
     pub fn background(&self, search: &Search, seed: Seed) -> Result<Background> {
-        let has_rows = !matches!(self.source, Source::Nothing);
+        let has_rows = self.has_rows();
         let beside = search.portfolio.is_some() && has_rows && self.is_table();
+        let models = self.models()?;
         Ok(Background {
             metric: Some(self.metric(search.objective.input.1)?),
-            certain: match search.needs_certain() {
+            certain: match search.needs_certain() && !search.portfolio_is_enough(&models, beside) {
                 true => Some(self.certain(search.accepted_by(), search.threshold)?),
                 false => None,
             },
-            plausible: match search.plausibility && has_rows {
+            plausible: match search.plausibility && has_rows && self.has_generative() {
                 true => Some(self.plausible_and_kept(seed, beside)?),
                 false => None,
             },

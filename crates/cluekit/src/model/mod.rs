@@ -10,6 +10,7 @@ pub(crate) mod bayesian;
 pub mod boosted;
 pub(crate) mod class_weights;
 pub mod foreign;
+pub(crate) mod input_space;
 pub(crate) mod mlp;
 pub(crate) mod network;
 pub(crate) mod parameters;
@@ -25,6 +26,7 @@ pub(crate) mod vae;
 
 pub use bayesian::Sampler;
 pub use boosted::{Boosted, BoostedPlan};
+pub use input_space::InputSpace;
 pub use stacked::Stacked;
 pub use training::TrainingPlan;
 pub use vae::Vae;

@@ -111,7 +111,7 @@ fn nearest_beyond(
         for station in 1..=STATIONS {
             let share = station as f32 / STATIONS as f32;
             let z = beyond.origins[end.input].z.iter().zip(&end.z).map(|(a, b)| a + share * (b - a)).collect();
-            stations.push(super::descent::End { z, ..end.clone() });
+            stations.push(super::descent::End { z, x: None, ..end.clone() });
         }
     }
     let mut nearest: Vec<Option<f64>> = vec![None; sets.len()];

@@ -147,7 +147,6 @@ impl Relation {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ball::LatentBall;
     use super::*;
     use crate::model::{Generative, Predictive, Predictor};
 
@@ -176,22 +175,7 @@ mod tests {
     }
 
     fn origin(bounds: Option<Bounds>) -> Origin {
-        let (x, z, decoded) = (vec![5.0, 5.0], vec![0.0, 0.0], vec![1.0, 1.0]);
-        Origin {
-            index: 0,
-            x,
-            z,
-            decoded,
-            prediction: vec![0.5, 0.5],
-            now: crate::prediction::Prediction {
-                mean: vec![0.5, 0.5],
-                uncertainty: crate::prediction::UncertaintyParts { total: 0.7, aleatoric: 0.7, epistemic: 0.0 },
-            },
-            bounds,
-            ball: LatentBall::UNBOUNDED,
-            nearest: vec![],
-            outside: vec![],
-        }
+        Origin { z: vec![0.0, 0.0], decoded: vec![1.0, 1.0], bounds, ..Origin::at(&[5.0, 5.0]) }
     }
 
     fn decode(origin: &Origin, decoding: Decoding, relations: &[Halfspace], z: [f32; 2]) -> Vec<f32> {

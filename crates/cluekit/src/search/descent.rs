@@ -1,13 +1,17 @@
 //! The one loop of every method: Adam on z, projected onto the ball after each step. [Ley2022, Alg. 1, Alg. 3]
+//! Models without a gradient go another way from the same starts to the same kind of ends: by evolution.
 //!
 //! Every candidate of every input is a row of one tensor. Rows that do not know of each other stop one by one; the
 //! candidates of one input that are held apart by a diversity stop together. What has stopped leaves the batch.
 
+use super::certificate::Acceptance;
 use super::convergence::{Convergence, Watch};
 use super::coupling::{Coupling, Found};
 use super::decoding::{Decoding, Rows};
+use super::evolution;
 use super::objective::Objective;
 use super::origin::Origin;
+use super::way::Steps;
 use super::{Background, Models};
 use crate::data::{Bounds, Halfspace};
 use crate::distance::Metric;
@@ -16,6 +20,7 @@ use crate::error::Result;
 use crate::explanation::StopReason;
 use crate::model::adam::Adam;
 use crate::parallel::over_shards;
+use crate::seed::Seed;
 use crate::tensor::{Tensor, gradients, leaf, tensor, values};
 
 /// Rows of one descent at the most: it bounds the memory, however many inputs there are. (Candidates that are held
@@ -76,6 +81,12 @@ pub(super) struct Descent<'a> {
     pub relations: &'a [Halfspace],
     pub learning_rate: f32,
     pub convergence: Convergence,
+    /// Whether to follow the gradient, to evolve, or to stay.
+    pub steps: Steps,
+    /// When a candidate is accepted; a set is chosen among such.
+    pub acceptance: Acceptance,
+    /// Where random draws come from.
+    pub seed: Seed,
     pub origins: &'a [Origin],
     /// Told after each evaluation of some rows: how many steps of one row are done, and their mean objective. With no
     /// step it is only asked whether to go on; an error says that the search is to end.
@@ -90,8 +101,14 @@ impl Descent<'_> {
     /// Starts that are coupled lie side by side, `together` for each input. Chunks depend on the starts alone, so the
     /// ends are the same for any number of threads.
     pub fn run(&self, starts: &[Start], together: usize, found: &[Found]) -> Result<Vec<End>> {
-        if self.convergence.max_steps > 0 {
-            self.models.need_gradients()?;
+        match self.steps {
+            _ if self.convergence.max_steps == 0 => {}
+            Steps::Gradient => self.models.need_gradients()?,
+            Steps::Evolution { evaluations } => return evolution::run(self, evaluations, starts, together, found),
+            Steps::None => {
+                (self.watch)(starts.len(), f64::NAN)?;
+                return Ok(starts.iter().map(Start::end).collect());
+            }
         }
         let unit = if self.coupling.is_some() { together.max(1) } else { 1 };
         let rows = starts.len().div_ceil(PIECES).clamp(LEAST_ROWS, MOST_ROWS);

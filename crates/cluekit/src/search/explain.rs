@@ -4,7 +4,9 @@ use super::certificate::{Acceptance, certify};
 use super::coupling::{Coupling, Found};
 use super::descent::{Descent, End, Start};
 use super::init::{along, direction, uniform_in_ball};
+use super::origin::Origin;
 use super::summary::best_first;
+use super::way::Steps;
 use super::{Background, Delta, Inputs, Models, Order, Search, SubSearches};
 use super::{advice, jury, plausibility, portfolio, regions, sparse, spread};
 use crate::error::Result;
@@ -45,14 +47,15 @@ impl Search {
             return Ok(vec![]);
         }
         let acceptance = self.acceptance();
-        let progress = Shared::new(observer, "searching", self.work(inputs.len() * deltas.len(), models));
+        let work = self.work(inputs.len() * deltas.len(), models, background);
+        let progress = Shared::new(observer, "searching", work);
         let watch = watched(&progress);
         let mut sets: Vec<Vec<Clue>> = vec![vec![]; inputs.len()];
         let mut explanations = vec![];
         for (at, &delta) in deltas.iter().enumerate() {
             let search = Self { delta, ..self.clone() };
             let prepared = search.prepare_watched(models, background, inputs, &|| progress.go_on())?;
-            let descent = Descent { watch: &watch, ..prepared.descent() };
+            let descent = Descent { watch: &watch, seed, ..prepared.descent() };
             let clues = search.clues(&descent, acceptance, seed)?;
             sets.iter_mut().zip(clues).for_each(|(all, new)| all.extend(new));
             if at + 1 == deltas.len() {
@@ -69,10 +72,14 @@ impl Search {
     /// The certified clues of each input.
     fn clues(&self, descent: &Descent, acceptance: Acceptance, seed: Seed) -> Result<Vec<Vec<Clue>>> {
         let farther = regions::farther(self, descent);
-        let mut ends = self.search(&Descent { objective: &farther, ..*descent }, seed)?;
-        if let Some(most) = descent.models.schema.and_then(|schema| schema.constraints.most_changed) {
-            ends = sparse::with_fewer_changes(descent, &ends, most)?;
-        }
+        let ends = match descent.steps {
+            Steps::None => descent.run(&at_the_inputs(descent), 1, &[])?,
+            _ => self.search(&Descent { objective: &farther, ..*descent }, seed)?,
+        };
+        let ends = match descent.models.schema.and_then(|schema| schema.constraints.most_changed) {
+            Some(most) if descent.steps != Steps::None => sparse::with_fewer_changes(descent, &ends, most)?,
+            _ => ends,
+        };
         let mut clues = self.certified(descent, ends, acceptance)?;
         if let Some(sub) = self.sub_searches {
             let ends = self.around_the_best(descent, sub, &clues, seed)?;
@@ -110,11 +117,15 @@ impl Search {
     }
 
     /// Steps of one row in all, if none ends early.
-    fn work(&self, inputs: usize, models: &Models) -> u64 {
+    fn work(&self, inputs: usize, models: &Models, background: &Background) -> u64 {
+        let steps = self.steps(models, background);
+        if steps == Steps::None {
+            return inputs as u64;
+        }
         let phases = 1 + usize::from(models.schema.is_some_and(|s| s.constraints.most_changed.is_some()));
         let further = self.sub_searches.map_or(0, |sub| sub.best.min(self.count) * sub.each);
         let rows = (self.count * phases + further).saturating_mul(inputs);
-        rows.saturating_mul(self.convergence.max_steps + 1) as u64
+        rows.saturating_mul(steps.work(self.convergence.max_steps)) as u64
     }
 
     /// k ends for each origin, side by side.
@@ -172,6 +183,12 @@ impl Search {
             None => Ok(ends),
         }
     }
+}
+
+/// One start at each input.
+fn at_the_inputs(descent: &Descent) -> Vec<Start> {
+    let start = |(input, origin): (usize, &Origin)| Start { input, z: origin.z.clone(), bounds: None };
+    descent.origins.iter().enumerate().map(start).collect()
 }
 
 /// The sets `a` and `b` of each input, `of_a` and `of_b` long, one behind the other.

@@ -9,16 +9,20 @@
 //! | CLUE | none | z₀ | 1 |
 //! | δ-CLUE | δ | schemes S1 to S5 | k, independent |
 //! | ∇-CLUE | δ | schemes S1 to S5 | k, held apart by a diversity |
+//!
+//! A descent follows the gradient, or, for models that only answer, a distribution that evolves.
 
 mod advice;
 mod ball;
 mod certain;
 mod certificate;
+mod class_name;
 mod convergence;
 mod coupling;
 mod decoding;
 mod delta;
 mod descent;
+mod evolution;
 mod explain;
 mod init;
 mod jury;
@@ -37,6 +41,7 @@ mod sparse;
 mod spread;
 mod summary;
 mod threshold;
+mod way;
 
 use crate::data::Task;
 use crate::diversity::{Diversity, Space};
@@ -44,6 +49,7 @@ use crate::error::{Error, Result};
 use crate::uncertainty::Uncertainty;
 pub use ball::LatentBall;
 pub use certain::{Certain, Nearest};
+pub use class_name::ClassName;
 pub use convergence::Convergence;
 pub use coupling::Order;
 pub use decoding::Decoding;
@@ -57,9 +63,10 @@ pub(crate) use plausibility::MOST_ROWS as PLAUSIBLE_ROWS;
 pub use plausibility::Plausible;
 pub use portfolio::{Portfolio, Scan, TrainingRows};
 pub use prepared::{Prepared, Proposal};
-pub use settings::{ClassName, SearchMethod, SearchSettings};
+pub use settings::{SearchMethod, SearchSettings};
 pub(crate) use threshold::ROWS as THRESHOLD_ROWS;
 pub use threshold::{unsure_above, usual_threshold};
+pub use way::{Effort, Way};
 
 /// Clues for one input at the most, so that a mistyped number is an error and not an allocation.
 const MOST_CLUES: usize = 100_000;
@@ -105,6 +112,10 @@ pub struct Search {
     pub order: Order,
     /// How a latent code becomes an input.
     pub decoding: Decoding,
+    /// By the gradient, by evolution, or by what the models allow.
+    pub way: Way,
+    /// How often evolution evaluates the objective for each candidate.
+    pub effort: Effort,
     /// Learning rate of Adam on L; 0.1 by default.
     pub learning_rate: f32,
     /// Rule that ends a search.
@@ -143,6 +154,8 @@ impl Search {
             starts: Starts::at_the_input(),
             order: Order::Simultaneous,
             decoding: Decoding::Mean,
+            way: Way::default(),
+            effort: Effort::default(),
             learning_rate: 0.1,
             convergence: Convergence::default(),
             threshold: 0.3,
@@ -195,6 +208,7 @@ impl Search {
         self.objective.validate()?;
         self.starts.validate()?;
         self.convergence.validate()?;
+        self.effort.validate()?;
         let positive = |key: &str, value: f32| match value > 0.0 && value.is_finite() {
             true => Ok(()),
             false => Err(Error::setting(key, format!("must be a positive number, got {value}"))),

@@ -4,6 +4,7 @@ use super::ball::LatentBall;
 use super::certain::{Nearest, automatic_radius};
 use super::outside::Outlier;
 use super::prepared::GoOn;
+use super::way::Steps;
 use super::{Background, Decoding, Delta, Inputs, Models, Search};
 use crate::data::Bounds;
 use crate::diversity::Space;
@@ -49,6 +50,26 @@ impl Origin {
             Space::X => Some(&self.x),
             Space::Z => Some(&self.z),
             Space::Y => None,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Origin {
+    /// An input that is its own code, of whom two classes are equally likely.
+    pub fn at(x: &[f32]) -> Self {
+        let uncertainty = crate::prediction::UncertaintyParts { total: 0.7, aleatoric: 0.7, epistemic: 0.0 };
+        Self {
+            index: 0,
+            x: x.to_vec(),
+            z: x.to_vec(),
+            decoded: x.to_vec(),
+            prediction: vec![0.5, 0.5],
+            now: Prediction { mean: vec![0.5, 0.5], uncertainty },
+            bounds: None,
+            ball: LatentBall::UNBOUNDED,
+            nearest: vec![],
+            outside: vec![],
         }
     }
 }
@@ -119,7 +140,8 @@ fn look_around(
     origins: &mut [Origin],
     go_on: GoOn,
 ) -> Result<()> {
-    if !search.needs_certain() {
+    // A portfolio alone takes no steps, so that it needs no ball and no paths.
+    if !search.needs_certain() || search.steps(models, background) == Steps::None {
         return Ok(());
     }
     let certain = background.certain.as_ref().ok_or_else(|| {

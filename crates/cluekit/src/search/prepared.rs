@@ -5,9 +5,11 @@
 use super::certificate::{Acceptance, Evaluated, certify, evaluate, label_of, probabilities_of, snapped};
 use super::coupling::Coupling;
 use super::descent::{Descent, End, Start};
+use super::evolution::offspring;
 use super::explain::watched;
 use super::modes::Grouping;
 use super::origin::{self, Origin};
+use super::way::Steps;
 use super::{Background, Inputs, Models, Price, Search, Weighted, outside, plausibility, sparse};
 use crate::data::{Halfspace, Schema};
 use crate::error::{Error, Result};
@@ -130,6 +132,9 @@ impl Prepared<'_> {
             relations: &self.relations,
             learning_rate: search.learning_rate,
             convergence: search.convergence,
+            steps: search.steps(self.models, self.background),
+            acceptance: search.acceptance(),
+            seed: Seed(0),
             origins: &self.origins,
             watch: &|_, _| Ok(()),
             traced: search.traced,
@@ -159,10 +164,16 @@ impl Prepared<'_> {
             Start { input, z, bounds: None }
         };
         let starts: Vec<Start> = self.check(proposals)?.map(start).collect();
-        let steps = starts.len() * (self.search.convergence.max_steps + 1);
-        let progress = Shared::new(observer, "searching", steps as u64);
+        let (descent, most) = (self.descent(), self.search.convergence.max_steps);
+        // A step is worth a generation.
+        let generations = (most + 1).saturating_mul(offspring(self.models.generative.latent_dim()));
+        let steps = match descent.steps {
+            Steps::Evolution { evaluations } => Steps::Evolution { evaluations: evaluations.min(generations) },
+            other => other,
+        };
+        let progress = Shared::new(observer, "searching", (starts.len() * steps.work(most)) as u64);
         let watch = watched(&progress);
-        let descent = Descent { watch: &watch, ..self.descent() };
+        let descent = Descent { watch: &watch, steps, ..descent };
         let ends = Descent { coupling: None, ..descent }.run(&starts, 1, &[])?;
         self.certified(&descent, &ends, proposals)
     }

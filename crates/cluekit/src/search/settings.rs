@@ -11,8 +11,8 @@
 //! What is not said is what the method's recipe says. A [`Search`] is written as all of its settings, and read from them.
 
 use super::{
-    Convergence, Decoding, Delta, DiversityTerm, InitScheme, LatentBall, Order, Portfolio, Scan, Search, Starts,
-    SubSearches, UncertaintyWeights, Weighted,
+    ClassName, Convergence, Decoding, Delta, DiversityTerm, Effort, InitScheme, LatentBall, Order, Portfolio, Scan,
+    Search, Starts, SubSearches, UncertaintyWeights, Way, Weighted,
 };
 use crate::distance::Distance;
 use crate::diversity::{Diversity, Norm, Space};
@@ -55,32 +55,6 @@ impl SearchMethod {
             Self::Delta => "δ-CLUE",
             Self::Nabla => "∇-CLUE",
         }
-    }
-}
-
-/// A class by its name, or by its position.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged)]
-pub enum ClassName {
-    /// Position of the class in the list of classes, counted from 0.
-    Position(usize),
-    /// Name of the class.
-    Name(String),
-}
-
-impl ClassName {
-    /// Position of the class among classes of these names; names come first, since a class may be called by a number.
-    pub fn position(&self, classes: &[String]) -> Result<usize> {
-        let name = match self {
-            Self::Name(name) => name.clone(),
-            Self::Position(place) if *place < classes.len() || classes.is_empty() => return Ok(*place),
-            Self::Position(place) => place.to_string(),
-        };
-        classes.iter().position(|class| *class == name).ok_or_else(|| {
-            let known = if classes.is_empty() { "there are none".into() } else { classes.join(", ") };
-            Error::setting("towards", format!("there is no class `{name}`; the classes are {known}"))
-        })
     }
 }
 
@@ -153,6 +127,13 @@ pub struct SearchSettings {
     /// Whether ∇-CLUE searches one clue after another, each pushed away from those before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub penalty: bool,
+    /// By the gradient, by evolution, or by what the models allow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<Way>,
+    /// How often evolution evaluates the objective for each clue: `quick`, `normal`, `thorough`, or a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
+    pub effort: Option<Effort>,
     /// Largest number of steps of Adam.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<usize>,
@@ -275,6 +256,7 @@ impl SearchSettings {
             _ => Order::Simultaneous,
         };
         search.decoding = if self.anchored { Decoding::Anchored } else { Decoding::Mean };
+        self.set_way(&mut search)?;
         set(&mut search.learning_rate, self.learning_rate);
         set(&mut search.threshold, self.threshold);
         search.sub_searches = self.sub_searches.map(|best| SubSearches {
@@ -294,6 +276,17 @@ impl SearchSettings {
         }
         search.accept_by = self.accept_by.or(search.accept_by);
         Ok(search)
+    }
+
+    /// The way of the search, where these settings say otherwise.
+    fn set_way(&self, search: &mut Search) -> Result<()> {
+        set(&mut search.way, self.search);
+        set(&mut search.effort, self.effort);
+        if search.way == Way::Gradient && self.effort.is_some_and(|effort| effort != Effort::default()) {
+            let problem = "is for a search by evolution, and this one follows the gradient; give `steps`";
+            return Err(Error::setting("effort", problem).remedy(Remedy::leave_out(["effort"])));
+        }
+        Ok(())
     }
 
     /// What is tried beside the search, where these settings say otherwise.
@@ -448,6 +441,8 @@ impl From<&Search> for SearchSettings {
                 .map(|Weighted(_, term)| term.distance),
             sequential: search.order == Order::Sequential,
             penalty: search.order == Order::Penalty,
+            search: Some(search.way),
+            effort: Some(search.effort),
             steps: Some(convergence.max_steps),
             learning_rate: Some(search.learning_rate),
             all_steps,
@@ -517,6 +512,7 @@ mod tests {
         odd.sub_searches = Some(SubSearches { best: 2, each: 3, radius: 0.25 });
         odd.convergence = Convergence { max_steps: 50, relative: 0.1, absolute: 0.2, patience: 4 };
         odd.decoding = Decoding::Anchored;
+        (odd.way, odd.effort) = (Way::Evolution, Effort::Evaluations(700));
         odd.portfolio = Some(Portfolio { scan: Scan::One, donors: 3, minimal: false, ..Portfolio::default() });
         let steps = Search { convergence: Convergence::all_steps(20), ..Search::delta_clue(Delta::Auto, 5) };
         for search in [Search::clue(), Search::judging(), Search::delta_clue(delta, 10), odd, steps] {
@@ -582,10 +578,12 @@ mod tests {
     }
 
     #[test]
-    fn a_class_may_be_called_by_a_number() {
-        let classes = ["7".to_owned(), "1".to_owned()];
-        assert_eq!(ClassName::Name("1".into()).position(&classes).unwrap(), 1);
-        assert_eq!(ClassName::Position(0).position(&classes).unwrap(), 0);
-        assert_eq!(ClassName::Position(7).position(&classes).unwrap(), 0);
+    fn an_effort_is_for_evolution() {
+        let way = |text: &str| toml::from_str::<SearchSettings>(text).unwrap().search(SearchMethod::Clue, &[]);
+        let search = way("search = 'evolution'\neffort = 'thorough'").unwrap();
+        assert_eq!((search.way, search.effort), (Way::Evolution, Effort::Thorough));
+        assert_eq!(way("effort = 900").unwrap().effort, Effort::Evaluations(900));
+        let problem = way("search = 'gradient'\neffort = 'quick'").unwrap_err().to_string();
+        assert!(problem.contains("`effort`: is for a search by evolution"), "{problem}");
     }
 }

@@ -1,5 +1,5 @@
 //! A model may speak in tensors or in plain numbers with a pull-back: its clues are the same. One that only answers is
-//! predicted, ranked and measured, and refused by what descends a gradient.
+//! predicted, ranked and measured, searched by evolution, and refused by what descends a gradient.
 
 use super::*;
 use cluekit::amortise::translation::{self, LatentMap};
@@ -7,6 +7,7 @@ use cluekit::amortise::{Encoded, Neural, NeuralPlan, Points};
 use cluekit::measure::{generative_health, predictor_health};
 use cluekit::model::TrainingPlan;
 use cluekit::model::foreign::{Answer, AnsweringGenerative, AnsweringPredictor, Foreign};
+use cluekit::search::Way;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// `a b`, or with `b` transposed `a bᵀ`; `a` has rows of `inner` numbers.
@@ -73,23 +74,23 @@ impl AnsweringGenerative for PlainCurved {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Speech {
+pub enum Speech {
     Probabilities,
     Logs,
 }
 
 /// [`Members`] in plain arithmetic.
-struct PlainMembers {
+pub struct PlainMembers {
     networks: Vec<[Vec<f32>; 2]>,
     regression: bool,
     speech: Speech,
-    gradient: bool,
+    pub gradient: bool,
     rows_at_once: Option<usize>,
     asked: AtomicUsize,
 }
 
 impl PlainMembers {
-    fn new(of: &Members, speech: Speech) -> Self {
+    pub fn new(of: &Members, speech: Speech) -> Self {
         let networks = of.networks.iter().map(|n| n.each_ref().map(|matrix| values(matrix.clone()))).collect();
         let (regression, asked) = (of.regression, AtomicUsize::new(0));
         Self { networks, regression, speech, gradient: true, rows_at_once: None, asked }
@@ -420,7 +421,7 @@ fn a_predictor_of_the_other_kind_is_measured_by_an_error() {
 }
 
 #[test]
-fn a_search_on_a_model_that_only_answers_says_that_it_has_no_gradient() {
+fn a_search_by_the_gradient_of_a_model_that_only_answers_says_that_there_is_none() {
     let world = World::classes();
     let mut members = PlainMembers::new(&world.predictor, Speech::Logs);
     members.gradient = false;
@@ -428,6 +429,7 @@ fn a_search_on_a_model_that_only_answers_says_that_it_has_no_gradient() {
     let models = Models::new(&world.generative, &members).with_task(&world.task);
     let background = background(&world, &models);
     for (name, search) in searches() {
+        let search = Search { way: Way::Gradient, ..search };
         let outcome = search.explain(&models, &background, &world.inputs(2), Seed(0), &mut Silent);
         let problem = outcome.unwrap_err();
         assert!(matches!(problem, Error::NoGradient { model: "predictor" }), "{name}: {problem}");
@@ -440,7 +442,8 @@ fn a_decoder_that_only_answers_is_searched_by_no_gradient_either() {
     let world = World::classes();
     let curved = Foreign::new(PlainCurved { gradient: false, ..PlainCurved::new(&world.generative) });
     let models = Models::new(&curved, &world.predictor).with_task(&world.task);
-    let outcome = Search::clue().explain(&models, &Background::default(), &world.inputs(2), Seed(0), &mut Silent);
+    let search = Search { way: Way::Gradient, ..Search::clue() };
+    let outcome = search.explain(&models, &Background::default(), &world.inputs(2), Seed(0), &mut Silent);
     assert!(matches!(outcome.unwrap_err(), Error::NoGradient { model: "decoder" }));
     let map = LatentMap::translation(vec![0.0; LATENT]);
     let outcome = translation::loss(&models, &map, &[0.0; LATENT], &Points::new(&world.samples.x, WIDTH), 0.0);

@@ -8,6 +8,7 @@ mod constraints;
 mod decoding;
 mod descent;
 mod diversity;
+mod evolution;
 mod foreign;
 mod identities;
 mod measures;

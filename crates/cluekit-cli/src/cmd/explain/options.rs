@@ -8,7 +8,7 @@ use cluekit::data::Constraints;
 use cluekit::distance::Distance;
 use cluekit::diversity::{Norm, Space};
 use cluekit::explainer::Explainer;
-use cluekit::search::{ClassName, InitScheme, Radii, Scan, SearchSettings};
+use cluekit::search::{ClassName, Effort, InitScheme, Radii, Scan, SearchSettings, Way};
 use cluekit::settings::parse_share;
 use std::path::PathBuf;
 
@@ -75,6 +75,14 @@ pub struct SearchArgs {
     /// distance; which diversity it is makes no difference.
     #[arg(long)]
     penalty: bool,
+    /// How to get to less cost: by the gradient, by evolution (for models that only answer), or auto, which is the gradient
+    /// where both models have one [default: auto].
+    #[arg(long, value_name = "WAY", value_parser = one_of::<Way>(Way::ALL.map(Way::name)))]
+    search: Option<Way>,
+    /// How much evolution tries for each clue: quick, normal, thorough, or a number of evaluations; from thorough on also for
+    /// tables, beside what is tried there anyhow [default: normal].
+    #[arg(long, value_name = "EFFORT")]
+    effort: Option<Effort>,
     /// Steps of Adam at the most [default: 30].
     #[arg(long, value_name = "N")]
     steps: Option<usize>,
@@ -135,7 +143,7 @@ impl SearchArgs {
         lay_over!(self, settings: radius, count, init, jitter, spread_starts, uncertainty, steps, learning_rate, threshold);
         lay_over!(self, settings: lambda_x, distance, lambda_y, lambda_z, lambda_p, diversity, space, diversity_distance);
         lay_over!(self, settings: sub_searches, sub_count, sub_radius, scan, donors);
-        lay_over!(self, settings: minimal, plausible, margin, agree);
+        lay_over!(self, settings: minimal, plausible, margin, agree, search, effort);
         if let Some(radii) = &self.delta {
             settings.delta = Some(radii.first()?);
         }

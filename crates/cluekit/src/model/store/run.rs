@@ -383,9 +383,10 @@ impl RunFolder {
         Ok(Vae::new(network, &parameters))
     }
 
-    /// SHA-256 of the files of both models, by file name.
+    /// SHA-256 of the files of the models that there are, by file name.
     pub fn model_hashes(&self) -> Result<BTreeMap<String, String>> {
-        ADOPTED.iter().map(|model| Ok((format!("{model}.safetensors"), self.hash_of(model)?))).collect()
+        let there = ADOPTED.iter().filter(|model| **model == ADOPTED[0] || self.has_generative());
+        there.map(|model| Ok((format!("{model}.safetensors"), self.hash_of(model)?))).collect()
     }
 
     /// Keeps predictions of the run's predictor, under a key that names their rows.

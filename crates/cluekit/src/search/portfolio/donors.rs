@@ -1,11 +1,12 @@
 //! Certain training rows as counterfactuals: the row itself, with what may not change put back.
 
-use super::TrainingRows;
 use super::tried::{Candidate, Trial};
+use super::{TrainingRows, unit_of};
 use crate::error::Result;
 use crate::explanation::FoundBy;
 use crate::parallel::over_shards;
 use crate::search::certificate::snapped;
+use crate::search::descent::Descent;
 use crate::tensor::{Tensor, tensor, values};
 
 /// Training rows that the model is certain about.
@@ -27,14 +28,25 @@ impl Donors {
             (Some(jury), Some(says)) => says[row] / jury.threshold,
             _ => model(row),
         };
-        let certain: Vec<usize> =
-            (0..rows.samples.len()).filter(|&row| model(row) < margin && jury(row) < margin).collect();
+        let certain = (0..rows.samples.len()).filter(|&row| model(row) < margin && jury(row) < margin).collect();
+        Self::of_rows(rows, certain, |row| trial.unit * 0.5 * (model(row) + jury(row)))
+    }
+
+    /// Those that the model is certain about, where a descent knows of training rows.
+    pub fn certain_for(descent: &Descent) -> Option<Self> {
+        let (rows, acceptance) = (descent.background.rows.as_ref()?, descent.acceptance);
+        let amount = |row: usize| rows.uncertainty[row].get(acceptance.kind);
+        let certain = (0..rows.samples.len()).filter(|&row| amount(row) < acceptance.threshold).collect();
+        Self::of_rows(rows, certain, |row| amount(row) / unit_of(descent.models.task()))
+    }
+
+    fn of_rows(rows: &TrainingRows, certain: Vec<usize>, cost: impl Fn(usize) -> f32) -> Option<Self> {
         if certain.is_empty() {
             return None;
         }
-        let cost = certain.iter().map(|&row| trial.unit * 0.5 * (model(row) + jury(row))).collect();
         let chosen = rows.samples.select(&certain);
-        Some(Self { rows: tensor(chosen.x, [certain.len(), chosen.width]), cost })
+        let cost = certain.into_iter().map(cost).collect();
+        Some(Self { rows: tensor(chosen.x, [chosen.y.len(), chosen.width]), cost })
     }
 
     /// For each of the inputs the `most` rows of least cost, the cheapest first.
@@ -47,11 +59,25 @@ impl Donors {
     }
 
     fn nearest(&self, trial: &Trial, input: usize, most: usize) -> Result<Vec<Candidate>> {
-        let (descent, origin, bounds) = (trial.descent, trial.origin(input), trial.bounds(input));
+        let (models, origin, bounds) = (trial.descent.models, trial.origin(input), trial.bounds(input));
+        let chosen = |x: Vec<f32>| -> Result<Candidate> {
+            // As it is: a category that is closed, and a value that is missing, give way to the input's own.
+            let x = snapped(models, origin, Some(bounds), &x)?;
+            Ok(Candidate { input, x, by: FoundBy::TrainingRow })
+        };
+        self.cheapest(trial.descent, input, most).into_iter().map(chosen).collect()
+    }
+
+    /// The `most` rows of least cost for an input of a table, the cheapest first.
+    pub fn cheapest(&self, descent: &Descent, input: usize, most: usize) -> Vec<Vec<f32>> {
+        let origin = &descent.origins[input];
         let width = origin.x.len();
         let line = |row: &[f32]| tensor(row.to_vec(), [1, width]);
         let count = self.cost.len();
-        let inside = self.rows.clone().max_pair(line(&bounds.lower)).min_pair(line(&bounds.upper));
+        let inside = match &origin.bounds {
+            Some(bounds) => self.rows.clone().max_pair(line(&bounds.lower)).min_pair(line(&bounds.upper)),
+            None => self.rows.clone(),
+        };
         let distances = values(descent.metric.between(&inside, &line(&origin.x).expand([count, width])));
         let weight = descent.objective.input.0.max(LEAST_WEIGHT);
         let cost = |row: usize| self.cost[row] + weight * distances[row];
@@ -62,12 +88,6 @@ impl Donors {
             order.truncate(most);
         }
         order.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)).then(a.cmp(&b)));
-        let chosen = |row: usize| -> Result<Candidate> {
-            // As it is: a category that is closed, and a value that is missing, give way to the input's own.
-            let x = values(self.rows.clone().narrow(0, row, 1));
-            let x = snapped(descent.models, origin, Some(bounds), &x)?;
-            Ok(Candidate { input, x, by: FoundBy::TrainingRow })
-        };
-        order.into_iter().map(chosen).collect()
+        order.into_iter().map(|row| values(self.rows.clone().narrow(0, row, 1))).collect()
     }
 }

@@ -36,7 +36,7 @@ use crate::parallel::over_shards;
 use crate::prediction::UncertaintyParts;
 use crate::tensor::{tensor, values};
 use beam::{Beam, taken_back, without_needless};
-use donors::Donors;
+pub(super) use donors::Donors;
 use groups::Groups;
 use lattice::Lattice;
 pub(super) use misses::nearest_misses;
