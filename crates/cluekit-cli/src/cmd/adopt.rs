@@ -180,8 +180,7 @@ pub fn run(args: AdoptArgs, quiet: bool) -> Result<ExitCode> {
     probe.check(answer(understood.predictor.as_ref(), probe.x())?)?;
     args.check_apart(&adoption)?;
     create_folder(&args.out)?;
-    let mut request = args.source.request(&args.data).kept_in(&args.out, &directory);
-    request.rows.id = dataset.names.id.clone();
+    let request = args.source.kept(&args.data, &dataset, &args.out, &directory);
     let mut record = RunRecord::new(request, dataset.sources.clone(), plan, args.source.seed());
     if !kept {
         folder.clear()?;

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use cluekit::Seed;
 use cluekit::data::{self, DataDir, Dataset, Reading, Request, RowRequest, Schema};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A dataset beside its name.
 #[derive(Args, Debug)]
@@ -53,7 +53,7 @@ impl DatasetArgs {
     }
 
     /// What is asked for of the dataset called `name`.
-    pub fn request(&self, name: &str) -> Request {
+    fn request(&self, name: &str) -> Request {
         Request {
             name: name.into(),
             target: self.target.clone(),
@@ -65,6 +65,14 @@ impl DatasetArgs {
             rows: RowRequest { id: self.id.clone(), test: self.test.clone(), weight: self.weight.clone() },
             meaning: self.meaning.meaning(),
         }
+    }
+
+    /// The same as a run in the folder `run` keeps it, with what was found out when the dataset was read.
+    pub fn kept(&self, name: &str, dataset: &Dataset, run: &Path, directory: &DataDir) -> Request {
+        let mut request = self.request(name).kept_in(run, directory);
+        request.rows.id = dataset.names.id.clone();
+        request.reading.decimal_comma |= dataset.names.decimal_comma;
+        request
     }
 
     /// The dataset called `name`, under a schema if there is one; its notes are said.

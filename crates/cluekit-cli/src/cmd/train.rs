@@ -79,9 +79,7 @@ pub fn run(args: TrainArgs, quiet: bool) -> Result<ExitCode> {
     let plan = args.settings.plan(&dataset)?;
     plan.validate(&dataset.schema, dataset.train.len())?;
     create_folder(&args.out)?;
-    let mut request = args.source.request(&args.dataset).kept_in(&args.out, &args.place.directory());
-    request.rows.id = dataset.names.id.clone();
-    request.reading.decimal_comma |= dataset.names.decimal_comma;
+    let request = args.source.kept(&args.dataset, &dataset, &args.out, &args.place.directory());
     let record = RunRecord::new(request, dataset.sources.clone(), plan, args.source.seed());
     if folder.exists() && args.resume {
         if let Some(difference) = folder.differs_from(&record, &dataset.schema)? {
