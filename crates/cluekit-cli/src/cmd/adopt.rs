@@ -253,8 +253,9 @@ fn matching(pattern: &Path) -> Result<Vec<PathBuf>> {
     let fits =
         |name: &str| name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after);
     let mut found: Vec<PathBuf> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.file_name().is_some_and(|name| fits(&name.to_string_lossy())))
+        .filter_map(|entry| entry.ok().map(|entry| entry.file_name()))
+        .filter(|name| fits(&name.to_string_lossy()))
+        .map(|name| pattern.with_file_name(name))
         .collect();
     found.sort_unstable();
     if found.is_empty() {

@@ -29,6 +29,7 @@ use cluekit::prediction::predict;
 use cluekit::search::{Decoding, Juror, Jury, Scan, SearchMethod, SearchSettings, Weighted};
 use cluekit::tensor::{tensor, values};
 use cluekit::{Delta, Distance, Error, Explainer, Inputs, Result, Search, Seed, Selection, Uncertainty};
+use cluekit_onnx::Onnx;
 use cluekit_paper::{OwnTable, typing_errors};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ fn main() -> Result<()> {
     };
     let data = std::env::var_os("CLUE_DATA").map(PathBuf::from);
     let directory = DataDir::locate(data.as_deref());
-    let open = |run: &str| Explainer::open(Path::new(run), &directory);
+    let open = |run: &str| Explainer::open_with(Path::new(run), &directory, &Onnx);
     let count = |usual| match rest.first() {
         Some(text) => text.parse().map_err(|_| Error::data(format!("`{text}` is no number of rows; {USAGE}"))),
         None => Ok(usual),

@@ -149,14 +149,12 @@ impl Adoption {
         // deviation look alike.
         let is_class = !schema.target.task.classes().is_empty();
         if is_class {
-            let first: BTreeMap<&str, ModelOutput> =
+            let first: BTreeMap<&'static str, ModelOutput> =
                 tried.iter().rev().map(|one| (one.form(), one.adopted.output)).collect();
-            let first: BTreeMap<String, ModelOutput> =
-                first.into_iter().map(|(form, o)| (form.to_owned(), o)).collect();
             tried.retain(|one| first.get(one.form()) == Some(&one.adopted.output));
-            tried.sort_by(|a, b| b.score.right.total_cmp(&a.score.right));
+            tried.sort_by(|a, b| a.score.loss.total_cmp(&b.score.loss));
         } else {
-            tried.sort_by(|a, b| b.score.right.total_cmp(&a.score.right).then(a.score.nll.total_cmp(&b.score.nll)));
+            tried.sort_by(|a, b| a.score.loss.total_cmp(&b.score.loss).then(a.score.nll.total_cmp(&b.score.nll)));
         }
         Ok(tried)
     }

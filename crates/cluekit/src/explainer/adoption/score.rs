@@ -1,7 +1,11 @@
 //! How well a model from elsewhere predicts rows whose targets are known, beside a constant answer.
 //!
-//! For classes the share of rows that it is right about, beside that of the most frequent class; for values
-//! 1 − RMSE / spread, which the mean alone makes 0.
+//! | target | in words | loss | of a constant answer |
+//! |---|---|---|---|
+//! | classes | share of rows that it is right about | Brier score: mean of Σ_c (p_c − [y = c])² | 1 − Σ_c f_c², with f_c the share of class c |
+//! | a value | RMSE / spread of the target | (RMSE / spread)² | 1 |
+//!
+//! The loss decides: where one class is rare, a model that has learned much may be right no more often than a constant is.
 
 use crate::data::{Targets, Task};
 use crate::error::{Error, Result};
@@ -10,16 +14,20 @@ use crate::tensor::values;
 
 /// How far the sum of probabilities may be from one.
 const SUM: f32 = 1e-3;
-/// A model must be better than a constant answer by this share of rows, or of the spread.
-const BETTER: f64 = 0.01;
+/// A model must have at most this share of the loss of a constant answer.
+const BETTER: f64 = 0.99;
 
 /// How well a model predicts some rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Score {
-    /// Share of right classes, or 1 − RMSE / spread of the target.
-    pub right: f64,
-    /// The same for a constant answer.
+    /// Share of right classes; for values RMSE / spread of the target.
+    told: f64,
+    /// Share of the most frequent class; for values 1.
     constant: f64,
+    /// Brier score, or (RMSE / spread)².
+    pub loss: f64,
+    /// The same for a constant answer.
+    constant_loss: f64,
     /// Mean −log p.
     pub nll: f64,
 }
@@ -77,7 +85,16 @@ impl Score {
         let each = || mean.chunks_exact(classes).zip(labels);
         let right = each().filter(|(p, label)| largest(p) == **label as usize).count() as f64 / rows;
         let nll = each().map(|(p, &label)| -p[label as usize].max(1e-12).ln()).sum::<f64>() / rows;
-        Self { right, constant: counts.iter().max().map_or(0.0, |&most| most as f64 / rows), nll }
+        let one = |(class, p): (usize, &f64), label: u32| (p - f64::from(u8::from(class == label as usize))).powi(2);
+        let brier = |(p, label): (&[f64], &u32)| p.iter().enumerate().map(|row| one(row, *label)).sum::<f64>();
+        let shares = || counts.iter().map(|&count| count as f64 / rows);
+        Self {
+            told: right,
+            constant: shares().fold(0.0, f64::max),
+            loss: each().map(brier).sum::<f64>() / rows,
+            constant_loss: 1.0 - shares().map(|share| share * share).sum::<f64>(),
+            nll,
+        }
     }
 
     fn of_values(summary: &[(f64, f64)], targets: &Targets) -> Self {
@@ -88,24 +105,26 @@ impl Score {
         let each = || summary.iter().zip(targets).map(|(&(mean, variance), &y)| (mean - f64::from(y), variance));
         let rmse = (each().map(|(residual, _)| residual * residual).sum::<f64>() / rows).sqrt();
         let nll = each().map(|(residual, v)| 0.5 * (v.ln() + residual * residual / v)).sum::<f64>() / rows;
-        Self { right: 1.0 - rmse / spread.max(f64::MIN_POSITIVE), constant: 0.0, nll }
+        let told = rmse / spread.max(f64::MIN_POSITIVE);
+        Self { told, constant: 1.0, loss: told * told, constant_loss: 1.0, nll }
     }
 
     /// Of rows whose targets nobody knows.
     fn unknown() -> Self {
-        Self { right: f64::NAN, constant: f64::NAN, nll: f64::NAN }
+        Self { told: f64::NAN, constant: f64::NAN, loss: f64::NAN, constant_loss: f64::NAN, nll: f64::NAN }
     }
 
+    /// The score in words.
     pub fn brief(&self, task: &Task) -> String {
         match task {
-            Task::Classification { .. } => format!("right about {:.1} % of rows", 100.0 * self.right),
-            Task::Regression(_) => format!("off by {:.2} of the target's spread", 1.0 - self.right),
+            Task::Classification { .. } => format!("right about {:.1} % of rows", 100.0 * self.told),
+            Task::Regression(_) => format!("off by {:.2} of the target's spread", self.told),
         }
     }
 
     /// The score beside that of a constant answer.
     pub fn said(&self, task: &Task, rows: usize) -> Option<String> {
-        if !self.right.is_finite() {
+        if !self.told.is_finite() {
             return None;
         }
         let beside = match task {
@@ -119,9 +138,43 @@ impl Score {
 
     /// What to look at where the model is no better than a constant answer.
     pub fn doubt(&self) -> Option<&'static str> {
-        (self.right <= self.constant + BETTER).then_some(
+        (self.loss > BETTER * self.constant_loss).then_some(
             "the model knows no more of these rows than a constant answer: look at the order and the units of its columns, \
              the order of its classes, and what its numbers mean",
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_classifier_is_scored_beside_the_most_frequent_class() {
+        // Three of four rows have class 0: a constant has 1 − (9/16 + 1/16) = 3/8.
+        let labels = Targets::Classes(vec![0, 0, 0, 1]);
+        let score = Score::of_classes(&[0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.6, 0.4], &labels, 2);
+        assert!((score.told - 0.75).abs() < 1e-12 && (score.constant_loss - 0.375).abs() < 1e-12);
+        // (3 · 2 · 0.1² + 2 · 0.6²) / 4
+        assert!((score.loss - 0.195).abs() < 1e-12);
+        // It is right no more often than the constant, and yet knows more.
+        assert!(score.doubt().is_none());
+        let constant = Score::of_classes(&[0.75, 0.25].repeat(4), &labels, 2);
+        assert!((constant.loss - 0.375).abs() < 1e-12 && constant.doubt().is_some());
+    }
+
+    #[test]
+    fn a_value_is_scored_in_spreads_of_the_target() {
+        // Targets 0 and 2 have spread 1; residuals of ½ make (½)² of the loss of the mean.
+        let targets = Targets::Values(vec![0.0, 2.0]);
+        let score = Score::of_values(&[(0.5, 1.0), (1.5, 1.0)], &targets);
+        assert!((score.told - 0.5).abs() < 1e-12 && (score.loss - 0.25).abs() < 1e-12 && score.doubt().is_none());
+        assert!(Score::of_values(&[(1.0, 1.0), (1.0, 1.0)], &targets).doubt().is_some());
+    }
+
+    #[test]
+    fn rows_without_a_target_have_no_score_and_raise_no_doubt() {
+        let score = Score::of_classes(&[0.5, 0.5], &Targets::Unknown(1), 2);
+        assert!(score.doubt().is_none() && score.said(&Task::Classification { classes: vec![] }, 1).is_none());
     }
 }
