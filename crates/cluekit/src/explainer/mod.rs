@@ -43,7 +43,7 @@ pub use matters::SingleChange;
 pub use rows::{Rows, Split};
 pub use set::{ExplanationSet, Extremes, SweepRow};
 
-use crate::data::{Constraints, DataDir, Dataset, FileRows, Samples, Schema, Task};
+use crate::data::{Constraints, DataDir, Dataset, FileRows, Samples, Schema, Task, spread_evenly};
 use crate::distance::{Distance, Metric};
 use crate::error::{Error, Remedy, Result};
 use crate::model::adopted::{self, ModelReader};
@@ -106,6 +106,7 @@ struct Known {
     spread: Mutex<Option<rows::Spread>>,
     predictions: [OnceLock<Arc<Vec<Prediction>>>; 3],
     some: OnceLock<Vec<Prediction>>,
+    usual_predictions: OnceLock<Vec<Prediction>>,
     metrics: Mutex<BTreeMap<&'static str, Metric>>,
     plausible: Mutex<BTreeMap<u64, Plausible>>,
     certain: Mutex<BTreeMap<(&'static str, u32), Certain>>,
@@ -417,15 +418,31 @@ impl Explainer {
         Ok(self.known.some.get().expect("it was just set"))
     }
 
+    /// What it says of the rows that thresholds are taken from: some training rows. Of a model from elsewhere some test
+    /// rows, since forests know the rows by heart that they learned from, and are unsure about all others.
+    fn usual_predictions(&self) -> Result<&[Prediction]> {
+        let is_adopted = self.run.as_ref().is_some_and(|run| run.record.predictor.is_some());
+        if !is_adopted || self.rows()?.test.is_empty() {
+            return self.some_predictions();
+        }
+        if self.known.usual_predictions.get().is_none() {
+            let test = &self.rows()?.test;
+            let rows = test.select(&spread_evenly(test.len(), THRESHOLD_ROWS).collect::<Vec<_>>());
+            let says = crate::prediction::predict(self.predictor(), &rows, &self.task)?;
+            let _ = self.known.usual_predictions.set(says);
+        }
+        Ok(self.known.usual_predictions.get().expect("it was just set"))
+    }
+
     /// Default uncertainty of a kind below which a clue is accepted.
     pub fn threshold(&self, kind: Uncertainty) -> Result<f32> {
-        Ok(crate::search::usual_threshold(self.some_predictions()?, &self.task, kind))
+        Ok(crate::search::usual_threshold(self.usual_predictions()?, &self.task, kind))
     }
 
     /// Default total uncertainty above which the model counts as unsure, where clues are accepted below `accepted`.
     pub fn unsure_above(&self, accepted: f32) -> Result<f32> {
         match self.task.is_regression() {
-            true => Ok(crate::search::unsure_above(self.some_predictions()?, &self.task, accepted)),
+            true => Ok(crate::search::unsure_above(self.usual_predictions()?, &self.task, accepted)),
             false => Ok(crate::search::unsure_above(&[], &self.task, accepted)),
         }
     }
