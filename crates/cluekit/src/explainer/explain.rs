@@ -182,7 +182,9 @@ mod tests {
                     let (before, clue) = (&explanation.input.uncertainty, &explanation.clues[0]);
                     assert!(clue.uncertainty.total < before.total, "{what}");
                     assert!(clue.accepted || only_paper, "{what}: {:?}", clue.reason);
-                    assert!(clue.plausibility.is_none() && clue.z == clue.x, "{what}");
+                    assert!(clue.plausibility.is_none() && clue.z.len() == clue.x.len(), "{what}");
+                    // A row of the portfolio is its own code; a code that evolved is rounded to the data's decimals.
+                    assert!(only_paper || clue.z == clue.x, "{what}");
                     // A portfolio takes no step, and evolution does.
                     assert_eq!(clue.steps > 0, only_paper, "{what}");
                 }

@@ -14,8 +14,6 @@ use crate::tensor::{Tensor, tensor, values};
 /// Deviation σ of the first generation, and the greatest as a share of the ball.
 const SIGMA: f64 = 1.0;
 const OF_BALL: f64 = 0.5;
-/// Of the evaluations one in so many is spent before the distribution that has seen the best code goes on alone.
-const TOGETHER: usize = 4;
 
 /// A candidate: how it goes on, and what it has seen.
 pub struct Candidate<'a> {
@@ -36,8 +34,6 @@ struct Strand {
     cma: Cma,
     rng: Rng,
     rows: Rows,
-    /// Whether another one goes on alone.
-    rests: bool,
     /// Where it begins, until that is evaluated.
     begin: Option<Vec<f32>>,
 }
@@ -47,8 +43,6 @@ struct Best {
     z: Vec<f32>,
     x: Vec<f32>,
     loss: f64,
-    /// The distribution that saw it.
-    strand: usize,
 }
 
 /// Codes that are evaluated together, with what they decode to.
@@ -105,7 +99,6 @@ impl<'a> Candidate<'a> {
                 cma: Cma::new(begin.iter().map(|&z| f64::from(z)).collect(), sigma),
                 rng: descent.seed.numbered(&format!("search: evolution {number}.{at}"), origin.index as u64),
                 rows: descent.constants(rows),
-                rests: false,
                 begin: Some(begin),
             }
         };
@@ -129,25 +122,18 @@ impl<'a> Candidate<'a> {
     pub fn ask(&mut self, descent: &Descent, place: usize, evaluations: usize, all: &mut Vec<Asked>) -> Result<()> {
         let origin = &descent.origins[self.start.input];
         let bounds = self.start.bounds.as_ref().or(origin.bounds.as_ref());
-        if let Some(best) = self.best.as_ref().filter(|_| self.spent >= evaluations / TOGETHER) {
-            self.strands
-                .iter_mut()
-                .enumerate()
-                .for_each(|(at, strand)| strand.rests = at != best.strand || strand.rests);
-        }
-        let before = self.spent;
         for (at, strand) in self.strands.iter_mut().enumerate() {
-            if self.spent >= evaluations || strand.has_ended() {
+            if self.spent >= evaluations || strand.cma.has_ended() {
                 continue;
             }
             let z = strand.next(|z| origin.ball.project(z, &origin.z));
             self.spent += z.len();
+            self.generations += usize::from(at == 0);
             let decoded = strand.rows.decode(descent.models, &tensor(z.concat(), [z.len(), z[0].len()]))?;
             let as_data = |x: &Vec<f32>| snapped(descent.models, origin, bounds, x);
             let x: Vec<Vec<f32>> = rows_in(&decoded).iter().map(as_data).collect::<Result<_>>()?;
             all.push(Asked { candidate: place, strand: at, x: tensor(x.concat(), decoded.dims()), z });
         }
-        self.generations += usize::from(self.spent > before);
         Ok(())
     }
 
@@ -160,7 +146,7 @@ impl<'a> Candidate<'a> {
         let row = |at: usize| x[at * width..(at + 1) * width].to_vec();
         for (at, &loss) in answered.losses.iter().enumerate().filter(|(_, loss)| loss.is_finite()) {
             if self.best.as_ref().is_none_or(|best| loss < best.loss) {
-                self.best = Some(Best { z: asked.z[at].clone(), x: row(at), loss, strand: asked.strand });
+                self.best = Some(Best { z: asked.z[at].clone(), x: row(at), loss });
                 if traced {
                     self.path.push(asked.z[at].clone());
                 }
@@ -196,18 +182,13 @@ impl<'a> Candidate<'a> {
     fn stopped(&self) -> StopReason {
         match self.best {
             None => StopReason::NotFinite,
-            Some(_) if self.strands.iter().all(Strand::has_ended) => StopReason::Converged,
+            Some(_) if self.strands.iter().all(|strand| strand.cma.has_ended()) => StopReason::Converged,
             Some(_) => StopReason::MaxSteps,
         }
     }
 }
 
 impl Strand {
-    /// Whether there is no next generation: it has shrunk to a point, or another one goes on alone.
-    fn has_ended(&self) -> bool {
-        self.rests || self.cma.has_ended()
-    }
-
     /// The codes of the next generation, each moved to where it may be. Where the strand begins is one of the first, so that
     /// no end is worse.
     fn next(&mut self, project: impl Fn(&mut [f32])) -> Vec<Vec<f32>> {

@@ -6,8 +6,8 @@
 //! rows ───┘
 //! ```
 //!
-//! A candidate evolves from its own start and from the code of a certain training row, side by side until it shows which is
-//! better, and ends at the best code of both. What is evaluated is what would be certified: rounded, with valid categories. All candidates of all inputs
+//! A candidate evolves from its own start and from the code of a certain training row, side by side, and ends at the best
+//! code of both. What is evaluated is what would be certified: rounded, with valid categories. All candidates of all inputs
 //! ask at once. Yet a code is decoded beside those of its own distribution alone, and drawn from the input's own stream, so
 //! that the ends of an input do not depend on company.
 
