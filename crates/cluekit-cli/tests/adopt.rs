@@ -151,6 +151,16 @@ fn a_probe_of_another_model_is_refused_before_anything_is_made() {
     let (_, message) = fails(&mut adopt(place.path(), &[&with[..4], &["--out", "other"]].concat()));
     assert!(message.contains("is not the model that the probe was made with"), "{message}");
     assert!(!place.path().join("other").exists());
+    // The same as a table.
+    let as_table = |probability: f64| {
+        let (age, debt, job, _) = row(4);
+        let text = format!("age,debt,job,no,yes\n{age},{debt},{},{},{probability}\n", JOBS[job], 1.0 - probability);
+        std::fs::write(place.path().join("probe.csv"), text).unwrap();
+        adopt(place.path(), &["--predictor", "net.onnx", "--probe", "probe.csv", "--out", "third", "--overwrite"])
+    };
+    said(&mut as_table(owner(4)));
+    let (_, message) = fails(&mut as_table(owner(4) - 0.001));
+    assert!(message.contains("probe.csv: the predictor of this run is not the model"), "{message}");
     // A run whose model is exchanged later is refused too.
     std::fs::write(place.path().join("run/predictor/net.onnx"), b"another").unwrap();
     let (_, message) = fails(clue().arg("rank").arg(place.path().join("run")));

@@ -1,6 +1,6 @@
 //! A forest of scikit-learn, from its file to a ranking, beside what scikit-learn itself says of the same rows.
 
-use crate::common::{clue, fails, json, ok};
+use crate::common::{clue, fails, json, ok, small};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -66,4 +66,66 @@ fn the_number_of_groups_can_be_chosen() {
     assert!(two < twenty, "{two} {twenty}");
     let (_, problem) = fails(&mut adopt(&place.path().join("many"), &["--groups", "21"]));
     assert!(problem.contains("has 20 trees, which cannot be 21 groups"), "{problem}");
+}
+
+/// Every command on a run of a forest, with what it needs.
+fn every_command_works_on(run: &Path, latent: bool) {
+    let on = |arguments: &[&str]| {
+        let mut command = clue();
+        command.arg(arguments[0]).args(&arguments[1..]).arg("-q");
+        command.output().unwrap()
+    };
+    let run = run.to_str().unwrap();
+    ok(clue().args(["measure", run, "-q"]));
+    for method in [
+        &["clue"][..],
+        &["delta", "--count", "3"],
+        &["nabla", "--count", "3"],
+        &["nabla", "--count", "3", "--sequential", "--search", "evolution"],
+        &["clue", "--search", "evolution", "--effort", "200"],
+        &["clue", "--effort", "thorough"],
+    ] {
+        let output = on(&[&["explain", run, "--top", "3", "--json", "--method"], method].concat());
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{method:?}: {message}");
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let explanations = document["explanations"].as_array().unwrap();
+        assert_eq!(explanations.len(), 3);
+        for clue in explanations.iter().flat_map(|explanation| explanation["clues"].as_array().unwrap()) {
+            let (total, accepted) = (clue["uncertainty"]["total"].as_f64().unwrap(), &clue["accepted"]);
+            let below = document["settings"]["threshold"].as_f64().unwrap();
+            assert!(*accepted != true || total < below, "{clue}");
+        }
+        let some = explanations.iter().any(|explanation| explanation["clues"][0]["accepted"] == true);
+        assert!(some, "{method:?} explains none: {message}");
+    }
+    let output = on(&["explain", run, "--method", "clue", "--search", "gradient", "--only-paper"]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && message.contains("has no gradient"), "{message}");
+    for glam in [&["glam", "fit", run][..], &["glam", "apply", run, "--top", "3"], &["glam", "compare", run]] {
+        let output = on(glam);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{glam:?} (latent: {latent}): {message}");
+    }
+    ok(clue().args(["audit", run, "-q"]));
+    assert!(Path::new(run).join("report.html").exists());
+}
+
+#[test]
+fn a_forest_is_explained_by_every_method_without_a_generative_model() {
+    let place = tempfile::tempdir().unwrap();
+    let run = place.path().join("run");
+    ok(&mut adopt(&run, &[]));
+    every_command_works_on(&run, false);
+}
+
+#[test]
+fn a_forest_is_explained_by_every_method_in_the_latent_space_of_a_generative_model() {
+    let place = tempfile::tempdir().unwrap();
+    let run = place.path().join("run");
+    let mut command = clue();
+    command.args(["adopt", "--target", "grade", "--id", "client", "-q", "--predictor"]);
+    command.arg(fixture("table_forest.onnx")).arg("--data").arg(fixture("table.csv")).arg("--out").arg(&run);
+    ok(command.args(small(&[])));
+    every_command_works_on(&run, true);
 }

@@ -222,8 +222,13 @@ impl Explainer {
         audit.missing.extend(infeasible);
         let found = self.clues(&search, &looked, &top, settings.seed, observer)?;
         let mut explanations: Vec<Explanation> = found.iter().map(|found| found.explanation.clone()).collect();
-        if self.has_generative() {
-            audit.latent = self.latent_map(&looked, &found, &explanations)?;
+        match self.has_generative() {
+            true => audit.latent = self.latent_map(&looked, &found, &explanations)?,
+            false => audit.missing.push(
+                "The run has no generative model: clues were looked for among the columns themselves, nothing is said of \
+                 how plausible they are, and there is no latent space to draw."
+                    .into(),
+            ),
         }
         explanations.iter_mut().flat_map(|e| &mut e.clues).for_each(|clue| clue.path = vec![]);
         audit.gallery = Some(self.gallery(&found, &explanations, audit.subject.unsure_above)?);

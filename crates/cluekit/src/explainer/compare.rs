@@ -13,7 +13,7 @@ use crate::data::Task;
 use crate::error::{Error, Result};
 use crate::explanation::{Clue, Label};
 use crate::observer::{Observer, Silent};
-use crate::search::{Background, Convergence, Inputs, Models, Prepared, Proposal, Search, Weighted};
+use crate::search::{Background, Convergence, Decoding, Inputs, Models, Prepared, Proposal, Search, Weighted};
 use crate::seed::Seed;
 use serde::{Deserialize, Serialize};
 
@@ -98,17 +98,17 @@ impl CompareSettings {
         }
     }
 
-    fn wants(&self, name: &str, anchored: bool) -> bool {
-        // The network sees the reconstruction and cannot be anchored.
-        let unusable = anchored && name.starts_with("neural");
+    /// Whether a method is asked for; `neural` says whether a network can be learned at all.
+    fn wants(&self, name: &str, neural: bool) -> bool {
+        let unusable = !neural && name.starts_with("neural");
         !unusable && (self.only.is_empty() || self.only.iter().any(|only| only == name))
     }
 
     /// Whether a mapper is needed, for itself or for what is made of it.
-    fn needs(&self, name: &str, anchored: bool) -> bool {
-        self.wants(name, anchored)
-            || (self.wants("best", anchored) && name != "neural-same-class" && !(anchored && name == "neural"))
-            || (name == "neural" && self.wants("neural-refined", anchored))
+    fn needs(&self, name: &str, neural: bool) -> bool {
+        self.wants(name, neural)
+            || (self.wants("best", neural) && name != "neural-same-class" && (neural || name != "neural"))
+            || (name == "neural" && self.wants("neural-refined", neural))
     }
 }
 
@@ -219,7 +219,6 @@ impl Explainer {
         search: &Search,
         observer: &mut dyn Observer,
     ) -> Result<Vec<(&'static str, Mappers)>> {
-        let anchored = search.decoding == crate::search::Decoding::Anchored;
         let [within, to_class] = [Scheme::Within, Scheme::AnyToClass].map(GroupSettings::of_scheme);
         let pairs = [self.pairs(&within)?, self.pairs(&to_class)?];
         let usual = within.thresholds(search.threshold, search.accepted_by());
@@ -230,7 +229,8 @@ impl Explainer {
         let rows = [train, validation];
         let mut fit = Fit::new(&models, search, &background, rows, thresholds, settings.seed);
         let mut mappers: Vec<(&'static str, Mappers)> = Vec::new();
-        for (name, kind, learn_from) in MAPPERS.into_iter().filter(|(name, ..)| settings.needs(name, anchored)) {
+        let neural = can_be_neural(&models, search);
+        for (name, kind, learn_from) in MAPPERS.into_iter().filter(|(name, ..)| settings.needs(name, neural)) {
             let saved_as = if kind == MapperKind::Neural { "neural" } else { name };
             let same = mappers.iter().find(|(_, fitted)| kind == MapperKind::Neural && fitted.kind == kind);
             let fitted = match same {
@@ -288,6 +288,12 @@ impl Explainer {
     }
 }
 
+/// Whether a neural mapper can be learned: it descends the gradients of both models, and sees the reconstruction, so that
+/// it cannot be anchored.
+fn can_be_neural(models: &Models, search: &Search) -> bool {
+    search.decoding != Decoding::Anchored && models.need_gradients().is_ok()
+}
+
 /// Some inputs, and what they are compared by.
 struct Contest<'a> {
     models: &'a Models<'a>,
@@ -300,7 +306,7 @@ struct Contest<'a> {
 
 impl Contest<'_> {
     fn wants(&self, name: &str) -> bool {
-        self.settings.wants(name, self.search.decoding == crate::search::Decoding::Anchored)
+        self.settings.wants(name, can_be_neural(self.models, self.search))
     }
 
     /// What every method makes of the inputs, in the order of [`MAPPERS`] between the original and CLUE.

@@ -27,7 +27,7 @@ Mappers that are not there yet are fitted first and saved in the run; --refit fi
 Input and latent difference of means, nearest neighbours, GLAM 1 to 3, clusters, scaled and affine mappers are
 those of each input's own class; the neural mapper tries the three most probable classes and takes the cheapest;
 `best` is the cheapest of all mappers and baselines. Seconds are those of mapping, decoding and asking the
-model about the result, of one input among all of them. With --anchored there is no neural mapper.")]
+model about the result, of one input among all of them. With --anchored, or models without a gradient, there is no neural mapper.")]
 pub struct CompareArgs {
     #[command(flatten)]
     run: RunArgs,
