@@ -129,3 +129,18 @@ fn a_forest_is_explained_by_every_method_in_the_latent_space_of_a_generative_mod
     ok(command.args(small(&[])));
     every_command_works_on(&run, true);
 }
+
+#[test]
+fn a_jury_judges_the_clues_of_a_forest_and_does_not_lead_its_search() {
+    let place = tempfile::tempdir().unwrap();
+    let run = place.path().join("run");
+    ok(&mut adopt(&run, &[]));
+    let output = clue().args(["explain", "--method", "clue", "--top", "8", "--json", "-q"]).arg(&run).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let explanations = document["explanations"].as_array().unwrap();
+    let accepted =
+        explanations.iter().map(|explanation| &explanation["clues"][0]).filter(|clue| clue["accepted"] == true);
+    let mut verdicts = accepted.flat_map(|clue| clue["agreement"]["verdicts"].as_array().unwrap()).peekable();
+    assert!(verdicts.peek().is_some());
+    assert!(verdicts.all(|verdict| verdict["asked"] == false));
+}

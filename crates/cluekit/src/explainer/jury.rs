@@ -70,8 +70,21 @@ impl Explainer {
         }
         let asked = self.trees(ASKED, &BoostedPlan::default(), &train)?;
         let other = BoostedPlan { members: 2, depth: 4, rows: 0.5, ..BoostedPlan::default() };
-        let judges = vec![self.trees(TREES, &other, &train)?, self.networks(&train)?];
-        Ok(Some(Jury { asked: vec![asked], judges, threshold: self.threshold(Uncertainty::Total)? }))
+        let mut jury = Jury {
+            asked: vec![asked],
+            judges: vec![self.trees(TREES, &other, &train)?, self.networks(&train)?],
+            threshold: self.threshold(Uncertainty::Total)?,
+        };
+        if self.is_forest() {
+            jury.judges.append(&mut jury.asked);
+        }
+        Ok(Some(jury))
+    }
+
+    /// Whether the predictor averages trees. They know the rows by heart that they learned from: their certainty is about
+    /// single rows, of which others believe few, and a jury that led the search would lead it away from the model.
+    pub(super) fn is_forest(&self) -> bool {
+        self.run.as_ref().and_then(|run| run.record.predictor.as_ref()).is_some_and(|adopted| adopted.groups.is_some())
     }
 
     fn trees(&self, (name, file): (&str, &str), plan: &BoostedPlan, train: &Samples) -> Result<Juror> {

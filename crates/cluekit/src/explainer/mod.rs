@@ -573,6 +573,7 @@ impl Explainer {
             rows: if beside { Some(self.training_rows()?) } else { None },
             jury: if search.portfolio.is_some() && has_rows { self.jury_at(search)? } else { None },
             usual: if beside { self.usual()? } else { None },
+            by_heart: self.is_forest(),
         })
     }
 }

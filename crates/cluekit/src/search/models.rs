@@ -117,6 +117,9 @@ pub struct Background {
     pub jury: Option<Arc<Jury>>,
     /// What is usual among the training rows, number by number; none for inputs whose own oddness is not looked at.
     pub usual: Option<Arc<Usual>>,
+    /// Whether the predictor knows the training rows by heart, as forests do: then a change of a table's clue stays where it
+    /// pays, and is not taken back only because the predictor is certain without it.
+    pub by_heart: bool,
 }
 
 impl Background {

@@ -180,6 +180,7 @@ fn background(world: &World, models: &Models) -> Background {
         rows: None,
         jury: None,
         usual: None,
+        by_heart: false,
     }
 }
 

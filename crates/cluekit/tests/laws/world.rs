@@ -168,6 +168,7 @@ impl World {
             rows: None,
             jury: None,
             usual: None,
+            by_heart: false,
         }
     }
 

@@ -195,7 +195,9 @@ impl Beam {
 }
 
 /// Takes back, one after another, the changes of each row without which it is still what it must be; the cheapest first.
+/// Where the predictor knows rows by heart, only those without which it is better.
 pub fn without_needless(trial: &Trial, goal: impl Fn(&Tried) -> Goal, mut rows: Vec<Tried>) -> Result<Vec<Tried>> {
+    let by_heart = trial.descent.background.by_heart;
     let mut active: Vec<usize> = (0..rows.len()).filter(|&at| rows[at].reaches(goal(&rows[at]))).collect();
     while !active.is_empty() {
         let (mut places, mut moves) = (Vec::new(), Vec::new());
@@ -211,7 +213,8 @@ pub fn without_needless(trial: &Trial, goal: impl Fn(&Tried) -> Goal, mut rows: 
         for (at, tried) in places.collect::<Vec<_>>().into_iter().zip(trial.ask(moves)?) {
             let goal = goal(&rows[at]);
             let better = |best: &Tried| tried.score(goal) < best.score(goal);
-            if tried.reaches(goal) && best[at].as_ref().is_none_or(better) {
+            let pays = !by_heart || better(&rows[at]);
+            if tried.reaches(goal) && pays && best[at].as_ref().is_none_or(better) {
                 best[at] = Some(tried);
             }
         }

@@ -61,6 +61,7 @@ const BACK: usize = 40;
 const GROWN: usize = 12;
 /// Rounds of one that adds some where any number of features may change, and training rows have led to clues already.
 const GROWN_BESIDE: usize = 2;
+const GROWN_BY_HEART: usize = 3;
 /// A clue that is odder than this share of the training rows is taken only where no other is found. Rows that are looked
 /// for stay clear of the oddest twentieth, since the certificate's ELBO has draws of its own.
 const USUAL: f32 = 0.94;
@@ -68,6 +69,8 @@ const USUAL: f32 = 0.94;
 const LESS: [f32; 2] = [0.88, 1.0];
 /// Rows of a beam that takes changes back.
 const FEW: usize = 2;
+/// The same where the predictor knows training rows by heart, beside which much is certain.
+const FEW_BY_HEART: usize = 6;
 /// Rows of a beam that grows.
 const WIDTH: usize = 4;
 
@@ -379,15 +382,23 @@ impl Work<'_> {
             starts.extend(donors.of(&self.trial, inputs, self.portfolio.donors.max(self.search.count))?);
         }
         pools.add(self.trial.ask(starts)?);
-        let back = Beam { goal: self.goals[0], width: FEW, rounds: BACK, grows: false, rough: true };
+        let by_heart = self.trial.descent.background.by_heart;
+        let few = if by_heart { FEW_BY_HEART } else { FEW };
+        let back = Beam { goal: self.goals[0], width: few, rounds: BACK, grows: false, rough: true };
         pools.add(back.run(&self.trial, self.schema, pools.best(inputs, back.goal, back.width))?);
         if self.portfolio.scan == Scan::Off {
             return Ok(pools);
         }
         // One change and then others: for every input, since few changes may cost less than a training row does, and then
-        // for what was not reached. Where any number of features may change, training rows have led to what can be believed.
-        let limited = self.trial.most_changed < self.trial.lattice.features() || self.trial.jury.is_none();
-        let (width, rounds) = if limited { (WIDTH, GROWN) } else { (1, GROWN_BESIDE) };
+        // for what was not reached. Where any number of features may change, training rows have led to what can be believed,
+        // or to what the predictor knows by heart.
+        let led = self.trial.jury.is_some() || by_heart;
+        let limited = self.trial.most_changed < self.trial.lattice.features() || !led;
+        let (width, rounds) = match (limited, by_heart) {
+            (true, _) => (WIDTH, GROWN),
+            (false, true) => (1, GROWN_BY_HEART),
+            (false, false) => (1, GROWN_BESIDE),
+        };
         for (place, &goal) in self.goals.iter().enumerate() {
             let all = self.search.count > 1 && goal == Goal::Plausible;
             let left = match (limited, goal) {
