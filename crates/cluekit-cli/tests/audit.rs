@@ -182,7 +182,7 @@ fn a_run_without_a_generative_model_says_in_one_line_what_is_missing() {
     );
     assert_eq!(document["missing"].as_array().unwrap().len(), 1);
     assert!(fs::read_to_string(&page).unwrap().contains("has no generative model"));
-    check(&page, 0);
+    check(&page, cards.len());
     assert_eq!(document["subject"]["samples"], 1);
     assert_eq!(document["findings"][3]["answer"], "Not known", "one network cannot tell kinds of uncertainty apart");
     let (constraints, spaced) = (folder.path().join("few words.toml"), folder.path().join("my run"));
