@@ -37,7 +37,7 @@ impl Described {
     }
 }
 
-/// What the columns of the table that `request` names mean, inferred as [`load`] does it; without a target that of the
+/// What the columns of the table that `request` names mean, inferred as [`load`](super::load) does it; without a target that of the
 /// last column is predicted.
 pub fn describe(request: &Request) -> Result<Described> {
     let ReadTable { table, notes: read, .. } = RawTable::read(Path::new(&request.name), &request.reading, &[])?;
