@@ -9,6 +9,7 @@ pub mod diversity;
 pub mod error;
 pub mod explainer;
 pub mod explanation;
+mod lanes;
 mod linear;
 pub mod measure;
 pub mod mixture;

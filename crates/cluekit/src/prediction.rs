@@ -117,22 +117,41 @@ pub fn ranked(predictions: &[Prediction], by: Uncertainty) -> Vec<usize> {
 ///
 /// More rows than it takes at once are asked for piece by piece.
 pub fn answer(predictor: &dyn Predictor, x: &Tensor<2>) -> Result<Predictive> {
+    in_pieces(predictor, x, &|x| one_answer(predictor.predict(x)?, x))
+}
+
+/// Like [`answer`], by the posterior samples at these places alone, if the predictor can choose.
+pub fn answer_by(predictor: &dyn Predictor, x: &Tensor<2>, samples: &[usize]) -> Result<Predictive> {
+    in_pieces(predictor, x, &|x| one_answer(predictor.predict_by(x, samples)?, x))
+}
+
+/// Places of `count` posterior samples of a predictor, drawn at random; none where it has no more, or does not know them.
+pub fn some_samples(predictor: &dyn Predictor, count: usize, rng: &mut Rng) -> Option<Vec<usize>> {
+    let all = predictor.samples().filter(|&all| predictor.can_choose() && all > count)?;
+    Some(rand::seq::index::sample(rng, all, count.max(1)).into_vec())
+}
+
+/// Like [`answer`], from `count` posterior samples drawn at random, if the predictor can choose.
+pub fn answer_with_some(predictor: &dyn Predictor, x: &Tensor<2>, count: usize, rng: &mut Rng) -> Result<Predictive> {
+    match some_samples(predictor, count, rng) {
+        Some(samples) => answer_by(predictor, x, &samples),
+        None => answer(predictor, x),
+    }
+}
+
+/// The answers about pieces of `x` that the predictor takes at once, as one.
+fn in_pieces(
+    predictor: &dyn Predictor,
+    x: &Tensor<2>,
+    ask: &dyn Fn(&Tensor<2>) -> Result<Predictive>,
+) -> Result<Predictive> {
     let rows = x.dims()[0];
     let most = predictor.rows_at_once().unwrap_or(rows).max(1);
     if rows <= most {
-        return one_answer(predictor, x);
+        return ask(x);
     }
-    let piece = |rows: Range<usize>| one_answer(predictor, &x.clone().narrow(0, rows.start, rows.len()));
+    let piece = |rows: Range<usize>| ask(&x.clone().narrow(0, rows.start, rows.len()));
     joined(shards(rows, most).into_iter().map(piece).collect::<Result<_>>()?)
-}
-
-/// Like [`answer`], from `samples` posterior samples drawn at random; from all of them if `x` has more rows than the
-/// predictor takes at once.
-pub fn answer_with_some(predictor: &dyn Predictor, x: &Tensor<2>, samples: usize, rng: &mut Rng) -> Result<Predictive> {
-    match predictor.rows_at_once() {
-        Some(most) if x.dims()[0] > most => answer(predictor, x),
-        _ => predictor.predict_with_some(x, samples, rng),
-    }
 }
 
 /// The answers about successive rows as one, if they are of one kind.
@@ -165,8 +184,7 @@ fn joined(parts: Vec<Predictive>) -> Result<Predictive> {
 }
 
 /// The answer to one question.
-fn one_answer(predictor: &dyn Predictor, x: &Tensor<2>) -> Result<Predictive> {
-    let predictive = predictor.predict(x)?;
+fn one_answer(predictive: Predictive, x: &Tensor<2>) -> Result<Predictive> {
     let rows = x.dims()[0];
     let (got, fits) = match &predictive {
         Predictive::Classes { log_probabilities } => {

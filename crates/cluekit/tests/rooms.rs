@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the ground floor up.
-const ROOMS: [&str; 24] = [
+const ROOMS: [&str; 25] = [
     "error",
     "named",
     "seed",
     "tensor",
     "parallel",
+    "lanes",
     "linear",
     "normal",
     "observer",

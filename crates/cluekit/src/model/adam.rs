@@ -5,8 +5,11 @@
 
 use rayon::prelude::*;
 
-const BETA_1: f32 = 0.9;
-const BETA_2: f32 = 0.999;
+/// β₁ and β₂: how much of the running moments a step keeps.
+pub type Betas = [f32; 2];
+
+/// What is usual.
+pub const BETAS: Betas = [0.9, 0.999];
 const EPSILON: f32 = 1e-8;
 /// Parameters that one thread updates at a time.
 const PIECE: usize = 1 << 16;
@@ -20,28 +23,36 @@ pub struct Adam {
     pub square: Vec<f32>,
     /// Steps taken.
     pub steps: u64,
+    /// How much of the moments a step keeps.
+    pub betas: Betas,
 }
 
 impl Adam {
     /// A fresh optimiser for `len` parameters.
     pub fn new(len: usize) -> Self {
-        Self { mean: vec![0.0; len], square: vec![0.0; len], steps: 0 }
+        Self::with_betas(len, BETAS)
+    }
+
+    /// The same with other moments.
+    pub fn with_betas(len: usize, betas: Betas) -> Self {
+        Self { mean: vec![0.0; len], square: vec![0.0; len], steps: 0, betas }
     }
 
     /// One step downhill.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32], learning_rate: f64, weight_decay: f64) {
         self.steps += 1;
+        let [beta_1, beta_2] = self.betas;
         let power = self.steps.min(i32::MAX as u64) as i32;
-        let rate = (learning_rate / (1.0 - f64::from(BETA_1).powi(power))) as f32;
-        let correction = (1.0 / (1.0 - f64::from(BETA_2).powi(power))) as f32;
+        let rate = (learning_rate / (1.0 - f64::from(beta_1).powi(power))) as f32;
+        let correction = (1.0 / (1.0 - f64::from(beta_2).powi(power))) as f32;
         let shrink = (1.0 - learning_rate * weight_decay) as f32;
         let pieces = (parameters.par_chunks_mut(PIECE), gradient.par_chunks(PIECE))
             .into_par_iter()
             .zip((self.mean.par_chunks_mut(PIECE), self.square.par_chunks_mut(PIECE)));
         pieces.for_each(|((parameters, gradient), (mean, square))| {
             for (((p, &g), m), v) in parameters.iter_mut().zip(gradient).zip(mean).zip(square) {
-                *m = BETA_1 * *m + (1.0 - BETA_1) * g;
-                *v = BETA_2 * *v + (1.0 - BETA_2) * g * g;
+                *m = beta_1 * *m + (1.0 - beta_1) * g;
+                *v = beta_2 * *v + (1.0 - beta_2) * g * g;
                 *p = *p * shrink - rate * *m / ((*v * correction).sqrt() + EPSILON);
             }
         });

@@ -10,6 +10,7 @@ pub(crate) mod bayesian;
 pub mod boosted;
 pub(crate) mod class_weights;
 pub mod foreign;
+mod frozen;
 pub(crate) mod input_space;
 pub(crate) mod mlp;
 pub(crate) mod network;
@@ -64,11 +65,18 @@ pub trait Predictor: Send + Sync {
     /// - `x`: `[rows, inputs]`
     fn predict(&self, x: &Tensor<2>) -> Result<Predictive>;
 
-    /// Like [`Self::predict`], from a few posterior samples drawn at random, for work that asks very often; a predictor
-    /// that cannot choose answers with all of them.
-    fn predict_with_some(&self, x: &Tensor<2>, samples: usize, rng: &mut Rng) -> Result<Predictive> {
-        let _ = (samples, rng);
+    /// Like [`Self::predict`], by the posterior samples at these places alone, of the S that there are.
+    ///
+    /// Searches ask a predictor that [can choose](Self::can_choose) for a few samples at each step. One that cannot
+    /// answers with all of them.
+    fn predict_by(&self, x: &Tensor<2>, samples: &[usize]) -> Result<Predictive> {
+        let _ = samples;
         self.predict(x)
+    }
+
+    /// Whether [`Self::predict_by`] saves work: a predictor that knows its S and can be asked for some of them.
+    fn can_choose(&self) -> bool {
+        false
     }
 
     /// Number S of posterior samples; none if it is unknown before the first answer.

@@ -2,9 +2,10 @@
 //!
 //! The posterior samples of a Bayesian network, the members of an ensemble, the masked copies of a dropout network and
 //! a plain network (S = 1) are all the arrays of one network with S in front of each shape, such as
-//! `layers.<i>.weight [S, out, in]`. Perceptrons are multiplied in one batched product a layer, residual networks one
-//! after the other.
+//! `layers.<i>.weight [S, out, in]`. Networks run one after the other, each with all rows; where rows are few, threads
+//! share the networks of a perceptron.
 
+use super::frozen::{Linear, relu, relu_back};
 use super::mlp::{Head, Mlp, VARIANCE_FLOOR, dropout_mask};
 use super::network::Network;
 use super::parameters::{Entry, Layout, Parameters, Weights};
@@ -13,9 +14,15 @@ use super::store::weights::Arrays;
 use super::training::Trainable;
 use super::{Predictive, Predictor};
 use crate::error::{Error, Result};
-use crate::seed::{Rng, Seed};
-use crate::tensor::{Tensor, log_softmax, relu, softplus, tensor};
+use crate::lanes::{self, Lanes};
+use crate::parallel::{over_shards, shards};
+use crate::seed::Seed;
+use crate::tensor::{PullBack, Tensor, is_tracked, log_softmax, pulled_back, softplus, values};
+use std::ops::Range;
 use std::sync::Arc;
+
+/// Networks whose gradients are summed before they are added to those of others.
+const GROUP: usize = 4;
 
 /// S networks that see the same inputs.
 #[derive(Clone, Debug)]
@@ -28,8 +35,7 @@ pub struct Stacked {
 
 #[derive(Clone, Debug)]
 enum Body {
-    /// `([S, in, out], [S, 1, out])` for each layer.
-    Perceptrons(Vec<(Tensor<3>, Tensor<3>)>),
+    Perceptrons(Arc<Perceptrons>),
     /// One network with the parameters of each member.
     Residual(Arc<ResNet>, Vec<Weights>),
 }
@@ -85,15 +91,16 @@ impl Stacked {
 
     fn of_perceptrons(layout: &Layout, head: Head, array: &dyn Fn(&Entry) -> Result<Vec<f32>>) -> Result<Self> {
         let mut layers = Vec::new();
+        let mut samples = 0;
         for pair in layout.entries().chunks_exact(2) {
-            let [samples, outputs, inputs] = pair[0].shape[..] else {
+            let [stacked, outputs, _] = pair[0].shape[..] else {
                 return Err(Error::data(format!("{} needs the shape [S, out, in]", pair[0].name)));
             };
-            let weight = tensor(array(&pair[0])?, [samples, outputs, inputs]).swap_dims(1, 2);
-            layers.push((weight, tensor(array(&pair[1])?, [samples, 1, outputs])));
+            samples = stacked;
+            layers.push(Linear::new(array(&pair[0])?, array(&pair[1])?, outputs));
         }
-        let [samples, inputs, _] = layers.first().ok_or_else(|| Error::data("a predictor needs a layer"))?.0.dims();
-        Ok(Self { head, samples, inputs, body: Body::Perceptrons(layers) })
+        let inputs = layers.first().ok_or_else(|| Error::data("a predictor needs a layer"))?.inputs();
+        Ok(Self { head, samples, inputs, body: Body::Perceptrons(Arc::new(Perceptrons { layers })) })
     }
 
     /// Number S of stacked networks.
@@ -111,48 +118,99 @@ impl Stacked {
         self.head
     }
 
-    /// The outputs of the last layer.
+    /// The outputs of the last layer, by the networks at these places.
     ///
     /// # Shapes
     /// - `x`: `[rows, inputs]`
-    /// - returns: `[S, rows, outputs]`
-    fn outputs(&self, x: &Tensor<2>) -> Tensor<3> {
+    /// - returns: `[places, rows, outputs]`
+    fn outputs(&self, x: &Tensor<2>, places: &[usize]) -> Tensor<3> {
         match &self.body {
-            Body::Perceptrons(layers) => {
-                let last = layers.len() - 1;
-                let x: Tensor<3> = x.clone().unsqueeze();
-                layers.iter().enumerate().fold(x, |h, (i, (weight, bias))| {
-                    let h = h.matmul(weight.clone()) + bias.clone();
-                    if i == last { h } else { relu(h) }
-                })
-            }
+            Body::Perceptrons(networks) => networks.outputs(x, places),
             Body::Residual(network, members) => {
-                let each = members.iter().map(|member| network.forward(member, x.clone()).unsqueeze_dim(0));
+                let each = places.iter().map(|&at| network.forward(&members[at], x.clone()).unsqueeze_dim(0));
                 Tensor::cat(each.collect(), 0)
             }
         }
     }
+}
 
-    /// The networks at these places alone.
-    fn only(&self, places: &[usize]) -> Self {
-        let chosen = |all: &Tensor<3>| {
-            let [_, rows, columns] = all.dims();
-            Tensor::cat(places.iter().map(|&s| all.clone().slice([s..s + 1, 0..rows, 0..columns])).collect(), 0)
-        };
-        let body = match &self.body {
-            Body::Perceptrons(layers) => {
-                Body::Perceptrons(layers.iter().map(|(weight, bias)| (chosen(weight), chosen(bias))).collect())
+/// Perceptrons of one shape.
+#[derive(Debug)]
+struct Perceptrons {
+    layers: Vec<Linear>,
+}
+
+/// Where the activations of one network were above 0, layer by layer.
+type Masks = Vec<Vec<u8>>;
+
+impl Perceptrons {
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`, returns: `[places, rows, outputs]`
+    fn outputs(self: &Arc<Self>, x: &Tensor<2>, places: &[usize]) -> Tensor<3> {
+        let [rows, inputs] = x.dims();
+        let lanes = Lanes::from_rows(&values(x.clone()), inputs);
+        let tracked = is_tracked(x);
+        let each = in_groups(places.len(), rows, |group| {
+            let run = |&place: &usize| {
+                let (outputs, masks) = self.forward(place, &lanes);
+                (outputs.to_rows(), if tracked { masks } else { vec![] })
+            };
+            places[group].iter().map(run).collect::<Vec<_>>()
+        });
+        let (outputs, masks): (Vec<Vec<f32>>, Vec<Masks>) = each.into_iter().flatten().unzip();
+        let shape = [places.len(), rows, self.layers[self.layers.len() - 1].outputs()];
+        let (networks, places) = (self.clone(), places.to_vec());
+        let pull_back: PullBack =
+            Arc::new(move |cotangent| Ok(networks.back(&places, rows, cotangent, &masks).to_rows()));
+        pulled_back(x, outputs.concat(), shape, pull_back)
+    }
+
+    fn forward(&self, place: usize, x: &Lanes) -> (Lanes, Masks) {
+        let mut masks = Masks::new();
+        let mut h = self.layers[0].forward(place, x);
+        for layer in &self.layers[1..] {
+            masks.push(relu(&mut h));
+            h = layer.forward(place, &h);
+        }
+        (h, masks)
+    }
+
+    /// ∂L/∂x for ∂L/∂outputs of the networks at these places.
+    fn back(&self, places: &[usize], rows: usize, cotangent: &[f32], masks: &[Masks]) -> Lanes {
+        let (first, rest) = self.layers.split_first().expect("a perceptron has a layer");
+        let outputs = self.layers[rest.len()].outputs();
+        let groups = in_groups(places.len(), rows, |group| {
+            let mut sum = Lanes::zeros(rows, first.inputs());
+            for at in group {
+                let place = places[at];
+                let mut d = Lanes::from_rows(&cotangent[at * rows * outputs..(at + 1) * rows * outputs], outputs);
+                for (layer, mask) in rest.iter().zip(&masks[at]).rev() {
+                    d = layer.back(place, &d);
+                    relu_back(&mut d, mask);
+                }
+                first.back_onto(place, &d, &mut sum);
             }
-            Body::Residual(network, members) => {
-                Body::Residual(network.clone(), places.iter().map(|&place| members[place].clone()).collect())
-            }
-        };
-        Self { samples: places.len(), body, ..*self }
+            sum
+        });
+        groups.into_iter().reduce(|a, b| lanes::sum(a, &b)).expect("somebody is asked")
+    }
+}
+
+/// `work` on groups of networks, the results in their order. Threads share the groups where rows are few: many rows are
+/// shared out among threads before they come here.
+fn in_groups<T: Send>(networks: usize, rows: usize, work: impl Fn(Range<usize>) -> T + Sync + Send) -> Vec<T> {
+    match rows <= lanes::BLOCK {
+        true => over_shards(networks, GROUP, work),
+        false => shards(networks, GROUP).into_iter().map(work).collect(),
     }
 }
 
 impl Predictor for Stacked {
     fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
+        self.predict_by(x, &(0..self.samples).collect::<Vec<_>>())
+    }
+
+    fn predict_by(&self, x: &Tensor<2>, samples: &[usize]) -> Result<Predictive> {
         let [rows, inputs] = x.dims();
         if inputs != self.inputs {
             return Err(Error::Shape {
@@ -161,22 +219,19 @@ impl Predictor for Stacked {
                 got: vec![rows, inputs],
             });
         }
-        let outputs = self.outputs(x);
+        let outputs = self.outputs(x, samples);
         Ok(match self.head {
             Head::Classes(_) => Predictive::Classes { log_probabilities: log_softmax(outputs, 2) },
             Head::Gaussian => Predictive::Gaussian {
-                mean: outputs.clone().slice([0..self.samples, 0..rows, 0..1]).squeeze_dim(2),
-                variance: softplus(outputs.slice([0..self.samples, 0..rows, 1..2]).squeeze_dim(2), 1.0)
+                mean: outputs.clone().slice([0..samples.len(), 0..rows, 0..1]).squeeze_dim(2),
+                variance: softplus(outputs.slice([0..samples.len(), 0..rows, 1..2]).squeeze_dim(2), 1.0)
                     + VARIANCE_FLOOR,
             },
         })
     }
 
-    fn predict_with_some(&self, x: &Tensor<2>, samples: usize, rng: &mut Rng) -> Result<Predictive> {
-        if samples >= self.samples {
-            return self.predict(x);
-        }
-        self.only(&rand::seq::index::sample(rng, self.samples, samples.max(1)).into_vec()).predict(x)
+    fn can_choose(&self) -> bool {
+        true
     }
 
     fn samples(&self) -> Option<usize> {

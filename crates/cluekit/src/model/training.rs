@@ -1,6 +1,6 @@
 //! Training by gradient descent: batches, shards, validation, early stopping.
 
-use super::adam::Adam;
+use super::adam::{Adam, BETAS};
 use super::parameters::{Layout, Parameters, Weights};
 use super::store::checkpoint::{Checkpoint, Snapshot};
 use crate::data::{Samples, Targets};
@@ -272,6 +272,7 @@ impl State {
                 mean: snapshot.take("mean", len)?,
                 square: snapshot.take("square", len)?,
                 steps: snapshot.get("steps")? as u64,
+                betas: BETAS,
             },
             best: snapshot.take("best", len)?,
             epoch: snapshot.get("epoch")? as usize,

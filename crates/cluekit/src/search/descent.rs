@@ -11,6 +11,7 @@ use super::decoding::{Decoding, Rows};
 use super::evolution;
 use super::objective::Objective;
 use super::origin::Origin;
+use super::schedule::Walk;
 use super::way::Steps;
 use super::{Background, Models};
 use crate::data::{Bounds, Halfspace};
@@ -79,7 +80,7 @@ pub(super) struct Descent<'a> {
     pub coupling: Option<Coupling>,
     pub decoding: Decoding,
     pub relations: &'a [Halfspace],
-    pub learning_rate: f32,
+    pub walk: &'a Walk,
     pub convergence: Convergence,
     /// Whether to follow the gradient, to evolve, or to stay.
     pub steps: Steps,
@@ -102,7 +103,7 @@ impl Descent<'_> {
     /// ends are the same for any number of threads.
     pub fn run(&self, starts: &[Start], together: usize, found: &[Found]) -> Result<Vec<End>> {
         match self.steps {
-            _ if self.convergence.max_steps == 0 => {}
+            _ if self.walk.steps() == 0 => {}
             Steps::Gradient => self.models.need_gradients()?,
             Steps::Evolution { evaluations } => return evolution::run(self, evaluations, starts, together, found),
             Steps::None => {
@@ -123,19 +124,30 @@ impl Descent<'_> {
         let mut ends: Vec<End> = starts.iter().map(Start::end).collect();
         let mut active: Vec<usize> = (0..starts.len()).collect();
         let mut watches = vec![Watch::default(); starts.len() / unit];
-        let mut adam = Adam::new(z.len());
+        let mut adam = Adam::with_betas(z.len(), self.walk.betas);
         let mut rows = self.rows(starts, &active);
         self.go_on()?;
         for step in 0.. {
-            let last = step >= self.convergence.max_steps;
+            let last = step >= self.walk.steps();
             if self.traced {
                 z.chunks_exact(latent).zip(&active).for_each(|(z, &row)| ends[row].path.push(z.to_vec()));
             }
-            let (losses, mut gradient) = self.evaluate(&rows, starts, &active, &z, unit, found, last)?;
+            if last && !self.walk.compares() {
+                for (z, &row) in z.chunks_exact(latent).zip(&active) {
+                    ends[row].z.copy_from_slice(z);
+                    ends[row].steps = step;
+                }
+                break;
+            }
+            let (losses, mut gradient) = self.evaluate(&rows, starts, &active, &z, unit, found, step)?;
             let mut keep = vec![true; active.len()];
             for (u, loss) in losses.iter().enumerate() {
                 let members = u * unit..(u + 1) * unit;
-                let (better, stop) = watches[active[members.start] / unit].see(*loss, step, &self.convergence);
+                let (better, stop) = match self.walk.compares() {
+                    true => watches[active[members.start] / unit].see(*loss, step, &self.convergence),
+                    // The next step asks other samples: only what is no number ends such a walk early.
+                    false => (loss.is_finite(), (!loss.is_finite()).then_some(StopReason::NotFinite)),
+                };
                 for row in members {
                     let end = &mut ends[active[row]];
                     if better {
@@ -146,9 +158,9 @@ impl Descent<'_> {
                     }
                 }
             }
-            let (stopped, steps) = (keep.iter().filter(|keep| !**keep).count(), self.convergence.max_steps);
+            let stopped = keep.iter().filter(|keep| !**keep).count();
             let mean = losses.iter().sum::<f64>() / active.len() as f64;
-            (self.watch)(active.len() + stopped * steps.saturating_sub(step), mean)?;
+            (self.watch)(active.len() + stopped * self.walk.evaluations().saturating_sub(step + 1), mean)?;
             if stopped > 0 {
                 for values in [&mut z, &mut gradient, &mut adam.mean, &mut adam.square] {
                     keep_rows(values, &keep, latent);
@@ -159,7 +171,7 @@ impl Descent<'_> {
                 }
                 rows = self.rows(starts, &active);
             }
-            adam.step(&mut z, &gradient, f64::from(self.learning_rate), 0.0);
+            adam.step(&mut z, &gradient, self.walk.rate(step), 0.0);
             for (z, &row) in z.chunks_exact_mut(latent).zip(&active) {
                 let origin = &self.origins[starts[row].input];
                 origin.ball.project(z, &origin.z);
@@ -194,7 +206,7 @@ impl Descent<'_> {
             let codes: Vec<f32> = ends.iter().flat_map(|end| end.z.iter().copied()).collect();
             let z = tensor(codes, [ends.len(), ends[0].z.len()]);
             let rows = self.constants(ends.iter().map(|end| (end.input, end.bounds.as_ref())));
-            let points = self.objective.at(self.models, self.metric, &rows, &z)?.points(space, &z);
+            let points = self.objective.at(self.models, self.metric, &rows, &z, None)?.points(space, &z);
             let width = points.dims()[1];
             Ok(values(points).chunks_exact(width).map(<[f32]>::to_vec).collect())
         });
@@ -211,11 +223,13 @@ impl Descent<'_> {
         z: &[f32],
         unit: usize,
         found: &[Found],
-        last: bool,
+        step: usize,
     ) -> Result<(Vec<f64>, Vec<f32>)> {
+        let last = step >= self.walk.steps();
         let shape = [active.len(), z.len() / active.len()];
         let point: Tensor<2> = if last { tensor(z.to_vec(), shape) } else { leaf(z.to_vec(), shape) };
-        let evaluation = self.objective.at(self.models, self.metric, rows, &point)?;
+        let samples = self.walk.samples(step);
+        let evaluation = self.objective.at(self.models, self.metric, rows, &point, samples)?;
         let each = values(evaluation.loss.clone());
         let mut losses: Vec<f64> = each.chunks(unit).map(|l| l.iter().map(|&l| f64::from(l)).sum()).collect();
         let mut loss = evaluation.loss.clone().sum();

@@ -5,6 +5,7 @@ use super::coupling::{Coupling, Found};
 use super::descent::{Descent, End, Start};
 use super::init::{along, direction, uniform_in_ball};
 use super::origin::Origin;
+use super::schedule::Walk;
 use super::summary::best_first;
 use super::way::Steps;
 use super::{Background, Delta, Inputs, Models, Order, Search, SubSearches};
@@ -125,7 +126,7 @@ impl Search {
         let phases = 1 + usize::from(models.schema.is_some_and(|s| s.constraints.most_changed.is_some()));
         let further = self.sub_searches.map_or(0, |sub| sub.best.min(self.count) * sub.each);
         let rows = (self.count * phases + further).saturating_mul(inputs);
-        rows.saturating_mul(steps.work(self.convergence.max_steps)) as u64
+        rows.saturating_mul(steps.work(&Walk::new(self, models.predictor))) as u64
     }
 
     /// k ends for each origin, side by side.

@@ -36,6 +36,7 @@ mod plausibility;
 mod portfolio;
 mod prepared;
 mod regions;
+mod schedule;
 mod settings;
 mod sparse;
 mod spread;
@@ -63,6 +64,7 @@ pub(crate) use plausibility::MOST_ROWS as PLAUSIBLE_ROWS;
 pub use plausibility::Plausible;
 pub use portfolio::{Portfolio, Scan, TrainingRows};
 pub use prepared::{Prepared, Proposal};
+pub use schedule::{Phase, SamplesPerStep, Schedule};
 pub use settings::{SearchMethod, SearchSettings};
 pub(crate) use threshold::ROWS as THRESHOLD_ROWS;
 pub use threshold::{unsure_above, usual_threshold};
@@ -116,7 +118,9 @@ pub struct Search {
     pub way: Way,
     /// How often evolution evaluates the objective for each candidate.
     pub effort: Effort,
-    /// Learning rate of Adam on L; 0.1 by default.
+    /// Which posterior samples the steps ask, and whether they become shorter.
+    pub schedule: Schedule,
+    /// Learning rate of Adam on L, the first one where it falls; 0.1 by default.
     pub learning_rate: f32,
     /// Rule that ends a search.
     pub convergence: Convergence,
@@ -156,6 +160,7 @@ impl Search {
             decoding: Decoding::Mean,
             way: Way::default(),
             effort: Effort::default(),
+            schedule: Schedule::Paper,
             learning_rate: 0.1,
             convergence: Convergence::default(),
             threshold: 0.3,
@@ -209,6 +214,7 @@ impl Search {
         self.starts.validate()?;
         self.convergence.validate()?;
         self.effort.validate()?;
+        self.schedule.validate()?;
         let positive = |key: &str, value: f32| match value > 0.0 && value.is_finite() {
             true => Ok(()),
             false => Err(Error::setting(key, format!("must be a positive number, got {value}"))),

@@ -11,7 +11,7 @@ use crate::distance::{Distance, Metric};
 use crate::error::{Error, Result};
 use crate::explanation::Label;
 use crate::model::{Generative, Predictive, Predictor};
-use crate::prediction::answer;
+use crate::prediction::{answer, answer_by};
 use crate::tensor::Tensor;
 use std::sync::Arc;
 
@@ -63,6 +63,11 @@ impl<'a> Models<'a> {
     /// The predictive distribution, if it has the shape that was agreed on.
     pub(crate) fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
         answer(self.predictor, x)
+    }
+
+    /// The same by the posterior samples at these places.
+    pub(crate) fn predict_by(&self, x: &Tensor<2>, samples: &[usize]) -> Result<Predictive> {
+        answer_by(self.predictor, x, samples)
     }
 
     /// Refuses a decoder that only answers, for work that differentiates it.

@@ -158,10 +158,20 @@ impl Objective {
         self.diversity.filter(|term| term.0 > 0.0)
     }
 
-    /// L(z) of each row, term by term, with all that a diversity may want to see.
-    pub(super) fn at(&self, models: &Models, metric: &Metric, rows: &Rows, z: &Tensor<2>) -> Result<Evaluation> {
+    /// L(z) of each row, term by term, with all that a diversity may want to see; by some posterior samples, or by all.
+    pub(super) fn at(
+        &self,
+        models: &Models,
+        metric: &Metric,
+        rows: &Rows,
+        z: &Tensor<2>,
+        samples: Option<&[usize]>,
+    ) -> Result<Evaluation> {
         let x = rows.decode(models, z)?;
-        let predictive = models.predict(&x)?;
+        let predictive = match samples {
+            Some(samples) => models.predict_by(&x, samples)?,
+            None => models.predict(&x)?,
+        };
         let loss = self.loss(&predictive, metric, rows, &x, z);
         Ok(Evaluation { loss, x, y: mean_prediction(&predictive) })
     }

@@ -9,6 +9,7 @@ use super::evolution::offspring;
 use super::explain::watched;
 use super::modes::Grouping;
 use super::origin::{self, Origin};
+use super::schedule::Walk;
 use super::way::Steps;
 use super::{Background, Inputs, Models, Price, Search, Weighted, outside, plausibility, sparse};
 use crate::data::{Halfspace, Schema};
@@ -42,6 +43,7 @@ pub struct Prepared<'a> {
     price: Price,
     relations: Vec<Halfspace>,
     origins: Vec<Origin>,
+    walk: Walk,
 }
 
 impl Search {
@@ -69,6 +71,7 @@ impl Search {
             price: self.price(background, models.schema)?,
             relations: models.schema.map_or(vec![], |schema| schema.constraints.encoded_relations(schema)),
             origins: origin::origins(self, models, background, inputs, go_on)?,
+            walk: Walk::new(self, models.predictor),
             search: self.clone(),
             models,
             background,
@@ -130,7 +133,7 @@ impl Prepared<'_> {
             coupling: coupling.map(|term| Coupling { term, order: search.order }),
             decoding: search.decoding,
             relations: &self.relations,
-            learning_rate: search.learning_rate,
+            walk: &self.walk,
             convergence: search.convergence,
             steps: search.steps(self.models, self.background),
             acceptance: search.acceptance(),
@@ -171,7 +174,7 @@ impl Prepared<'_> {
             Steps::Evolution { evaluations } => Steps::Evolution { evaluations: evaluations.min(generations) },
             other => other,
         };
-        let progress = Shared::new(observer, "searching", (starts.len() * steps.work(most)) as u64);
+        let progress = Shared::new(observer, "searching", (starts.len() * steps.work(&self.walk)) as u64);
         let watch = watched(&progress);
         let descent = Descent { watch: &watch, steps, ..descent };
         let ends = Descent { coupling: None, ..descent }.run(&starts, 1, &[])?;

@@ -11,8 +11,8 @@
 //! What is not said is what the method's recipe says. A [`Search`] is written as all of its settings, and read from them.
 
 use super::{
-    ClassName, Convergence, Decoding, Delta, DiversityTerm, Effort, InitScheme, LatentBall, Order, Portfolio, Scan,
-    Search, Starts, SubSearches, UncertaintyWeights, Way, Weighted,
+    ClassName, Convergence, Decoding, Delta, DiversityTerm, Effort, InitScheme, LatentBall, Order, Phase, Portfolio,
+    SamplesPerStep, Scan, Schedule, Search, Starts, SubSearches, UncertaintyWeights, Way, Weighted,
 };
 use crate::distance::Distance;
 use crate::diversity::{Diversity, Norm, Space};
@@ -30,6 +30,9 @@ const SUB_COUNT: usize = 5;
 const SUB_RADIUS: f32 = 0.5;
 /// λ_x outside of the paper's searches when nothing is said: clues are to be near.
 const LAMBDA_X: f32 = 0.03;
+/// Steps outside of the paper's searches when nothing is said, and how far the first of them goes.
+const STEPS: usize = 40;
+const LEARNING_RATE: f32 = 0.2;
 
 named! {
     "method", "a method";
@@ -134,10 +137,18 @@ pub struct SearchSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
     pub effort: Option<Effort>,
+    /// Posterior samples that each step asks: `all`, `auto`, or a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
+    pub samples_per_step: Option<SamplesPerStep>,
+    /// Samples and steps of each phase, such as `2*20, 5*7`; or `auto`, `all` or `paper`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub schedule: Option<Schedule>,
     /// Largest number of steps of Adam.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<usize>,
-    /// Learning rate of Adam.
+    /// Learning rate of Adam, the first one where it falls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learning_rate: Option<f32>,
     /// Whether to take all steps, even when the objective no longer improves.
@@ -214,6 +225,8 @@ impl SearchSettings {
         if !self.only_paper {
             recipe.portfolio = Some(Portfolio::default());
             recipe.objective.input.0 = LAMBDA_X;
+            recipe.schedule = Schedule::Auto;
+            (recipe.convergence.max_steps, recipe.learning_rate) = (STEPS, LEARNING_RATE);
         }
         let mut search = self.over(recipe, classes)?;
         // Without ∇-CLUE a diversity only spreads the starts.
@@ -226,7 +239,8 @@ impl SearchSettings {
     /// A recipe with what these settings say otherwise.
     fn over(&self, recipe: Search, classes: &[String]) -> Result<Search> {
         let mut search = recipe;
-        let steps = self.steps.unwrap_or(search.convergence.max_steps);
+        self.set_schedule(&mut search)?;
+        let steps = self.steps.or(search.schedule.steps()).unwrap_or(search.convergence.max_steps);
         if self.all_steps && (self.patience.is_some() || self.relative.is_some() || self.absolute.is_some()) {
             let problem = "takes every step, and these settings end a search early";
             return Err(
@@ -276,6 +290,35 @@ impl SearchSettings {
         }
         search.accept_by = self.accept_by.or(search.accept_by);
         Ok(search)
+    }
+
+    /// The schedule of the search, where these settings say otherwise.
+    fn set_schedule(&self, search: &mut Search) -> Result<()> {
+        let (schedule, samples) = (self.schedule.clone(), self.samples_per_step);
+        let given = match (schedule, samples) {
+            (Some(_), Some(_)) => {
+                let problem = "says how many samples each step asks, and so does `schedule`; give one of them";
+                return Err(Error::setting("samples_per_step", problem));
+            }
+            (Some(schedule), None) => schedule,
+            (None, Some(SamplesPerStep::All)) => Schedule::All,
+            (None, Some(SamplesPerStep::Auto)) => Schedule::Auto,
+            (None, Some(SamplesPerStep::Some(samples))) => {
+                Schedule::Phases(vec![Phase { samples, steps: self.steps.unwrap_or(STEPS) }])
+            }
+            // These compare the objective from step to step, for which every step asks the same samples.
+            (None, None) if self.patience.is_some() || self.relative.is_some() || self.absolute.is_some() => {
+                if self.only_paper { Schedule::Paper } else { Schedule::All }
+            }
+            (None, None) => return Ok(()),
+        };
+        if self.only_paper && given != Schedule::Paper {
+            let key = if samples.is_some() { "samples_per_step" } else { "schedule" };
+            let problem = format!("asks all samples at every step, and `{key}` says otherwise");
+            return Err(Error::setting("only_paper", problem).remedy(Remedy::leave_out([key])));
+        }
+        search.schedule = given;
+        search.schedule.validate()
     }
 
     /// The way of the search, where these settings say otherwise.
@@ -443,6 +486,8 @@ impl From<&Search> for SearchSettings {
             penalty: search.order == Order::Penalty,
             search: Some(search.way),
             effort: Some(search.effort),
+            samples_per_step: None,
+            schedule: Some(search.schedule.clone()),
             steps: Some(convergence.max_steps),
             learning_rate: Some(search.learning_rate),
             all_steps,

@@ -60,7 +60,7 @@ fn ascend(descent: &Descent, set: &[Start], steps: usize, coupling: Coupling) ->
                 gradients(&(points * pull).sum(), &[point])?.remove(0)
             }
         };
-        adam.step(&mut z, &gradient, f64::from(descent.learning_rate), 0.0);
+        adam.step(&mut z, &gradient, descent.walk.rate(0), 0.0);
         z.chunks_exact_mut(latent).for_each(|z| origin.ball.project(z, &origin.z));
     }
     Ok(z)

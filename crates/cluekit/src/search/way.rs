@@ -6,6 +6,7 @@
 //! | evolution | CMA-ES on the values of L | answers |
 //! | none | nothing beside the portfolio of a table | answers, and training rows |
 
+use super::schedule::Walk;
 use super::{Background, Delta, Models, Search};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -151,10 +152,10 @@ pub(super) enum Steps {
 
 impl Steps {
     /// Steps of one candidate in all, if it does not end early.
-    pub fn work(self, most_steps: usize) -> usize {
+    pub fn work(self, walk: &Walk) -> usize {
         match self {
-            _ if most_steps == 0 => 1,
-            Self::Gradient => most_steps.saturating_add(1),
+            _ if walk.steps() == 0 => 1,
+            Self::Gradient => walk.evaluations(),
             Self::Evolution { evaluations } => evaluations,
             Self::None => 1,
         }

@@ -8,7 +8,7 @@ use cluekit::data::Constraints;
 use cluekit::distance::Distance;
 use cluekit::diversity::{Norm, Space};
 use cluekit::explainer::Explainer;
-use cluekit::search::{ClassName, Effort, InitScheme, Radii, Scan, SearchSettings, Way};
+use cluekit::search::{ClassName, Effort, InitScheme, Radii, SamplesPerStep, Scan, Schedule, SearchSettings, Way};
 use cluekit::settings::parse_share;
 use std::path::PathBuf;
 
@@ -83,10 +83,19 @@ pub struct SearchArgs {
     /// tables, beside what is tried there anyhow [default: normal].
     #[arg(long, value_name = "EFFORT")]
     effort: Option<Effort>,
-    /// Steps of Adam at the most [default: 30].
+    /// Posterior samples that each step asks, in turn: all, a number, or auto, which is as few as serve the model and the
+    /// uncertainty that is searched; every clue is judged by all of them [default: auto].
+    #[arg(long, value_name = "N")]
+    samples_per_step: Option<SamplesPerStep>,
+    /// Samples and steps of each phase of the search, as SAMPLES*STEPS, such as "1*40" or "2*20, 5*7"; or all, auto, or
+    /// paper for the paper's constant steps.
+    #[arg(long, value_name = "PHASES", conflicts_with = "samples_per_step")]
+    schedule: Option<Schedule>,
+    /// Steps of Adam at the most [default: 40; 30 with --only-paper].
     #[arg(long, value_name = "N")]
     steps: Option<usize>,
-    /// How long each step of Adam is [default: 0.1].
+    /// How long the first step of Adam is; steps become shorter, but not with --only-paper [default: 0.2; 0.1 with
+    /// --only-paper].
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     learning_rate: Option<f32>,
     /// Take all steps, even when the objective no longer improves.
@@ -143,7 +152,7 @@ impl SearchArgs {
         lay_over!(self, settings: radius, count, init, jitter, spread_starts, uncertainty, steps, learning_rate, threshold);
         lay_over!(self, settings: lambda_x, distance, lambda_y, lambda_z, lambda_p, diversity, space, diversity_distance);
         lay_over!(self, settings: sub_searches, sub_count, sub_radius, scan, donors);
-        lay_over!(self, settings: minimal, plausible, margin, agree, search, effort);
+        lay_over!(self, settings: minimal, plausible, margin, agree, search, effort, samples_per_step, schedule);
         if let Some(radii) = &self.delta {
             settings.delta = Some(radii.first()?);
         }

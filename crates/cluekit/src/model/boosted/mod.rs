@@ -26,7 +26,7 @@ use super::{Predictive, Predictor};
 use crate::data::{Samples, Task};
 use crate::error::{Error, Result};
 use crate::parallel::over_shards;
-use crate::seed::{Rng, Seed};
+use crate::seed::Seed;
 use crate::tensor::{Tensor, tensor, values};
 use bins::Bins;
 use fit::{Training, fit_member};
@@ -157,13 +157,12 @@ impl Predictor for Boosted {
         self.ask(self.members.iter(), x)
     }
 
-    fn predict_with_some(&self, x: &Tensor<2>, samples: usize, rng: &mut Rng) -> Result<Predictive> {
-        let count = self.members.len();
-        if samples >= count {
-            return self.predict(x);
-        }
-        let places = index::sample(rng, count, samples.max(1)).into_vec();
-        self.ask(places.iter().map(|&place| &self.members[place]), x)
+    fn predict_by(&self, x: &Tensor<2>, samples: &[usize]) -> Result<Predictive> {
+        self.ask(samples.iter().map(|&place| &self.members[place]), x)
+    }
+
+    fn can_choose(&self) -> bool {
+        true
     }
 
     fn samples(&self) -> Option<usize> {

@@ -41,6 +41,11 @@ impl Likelihood {
         normal.map(|(columns, _)| columns.len()).sum()
     }
 
+    /// Whether every column is a probability of its own, as the pixels of an image are.
+    pub fn is_bernoulli(&self) -> bool {
+        self.groups.iter().all(|(_, kind)| *kind == ColumnKind::Bernoulli)
+    }
+
     /// The mean of x for the decoder's outputs.
     ///
     /// # Shapes

@@ -21,7 +21,7 @@ use convolution::Convolution;
 use ladder::Ladder;
 use likelihood::Likelihood;
 use rand_distr::{Distribution, StandardNormal};
-use residual::Residual;
+use residual::{Frozen, Residual};
 use std::sync::Arc;
 
 /// Log-variances of the latent code are kept within ±this: e^±12 is beyond any use.
@@ -201,12 +201,21 @@ pub fn train(network: &VaeNetwork, plan: &GenerativePlan, session: &mut Session)
 pub struct Vae {
     network: VaeNetwork,
     weights: Weights,
+    /// Encoder and decoder in the form that a search asks, where they are perceptrons.
+    fast: Option<[Arc<Frozen>; 2]>,
 }
 
 impl Vae {
     /// The networks with their parameters.
     pub fn new(network: VaeNetwork, parameters: &Parameters) -> Self {
-        Self { network, weights: Weights::frozen(parameters) }
+        let fast = match &network.body {
+            Body::Residual { encoder, decoder } => Some([
+                Arc::new(encoder.frozen(parameters, false)),
+                Arc::new(decoder.frozen(parameters, network.likelihood.is_bernoulli())),
+            ]),
+            Body::Convolution(_) | Body::Ladder(_) => None,
+        };
+        Self { weights: Weights::frozen(parameters), network, fast }
     }
 
     /// An estimate of the ELBO of each row from one draw of z, `[rows]`.
@@ -229,12 +238,20 @@ impl Generative for Vae {
 
     fn encode(&self, x: &Tensor<2>) -> Result<Tensor<2>> {
         self.check("the input", x.dims(), self.network.inputs)?;
-        Ok(self.network.encode(&self.weights, x.clone()).mean)
+        Ok(match &self.fast {
+            Some([encoder, _]) => encoder.outputs(x).narrow(1, 0, self.network.latent),
+            None => self.network.encode(&self.weights, x.clone()).mean,
+        })
     }
 
     fn decode(&self, z: &Tensor<2>) -> Result<Tensor<2>> {
         self.check("the latent code", z.dims(), self.network.latent)?;
-        Ok(self.network.likelihood.mean(self.network.decode(&self.weights, z.clone())))
+        let likelihood = &self.network.likelihood;
+        Ok(match &self.fast {
+            Some([_, decoder]) if likelihood.is_bernoulli() => decoder.outputs(z),
+            Some([_, decoder]) => likelihood.mean(decoder.outputs(z)),
+            None => likelihood.mean(self.network.decode(&self.weights, z.clone())),
+        })
     }
 
     fn elbo(&self, x: &Tensor<2>, rng: &mut Rng) -> Result<Option<Tensor<1>>> {

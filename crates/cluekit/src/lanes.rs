@@ -1,0 +1,344 @@
+//! Products of weights with many rows at once: each row is a lane of the processor's registers.
+//!
+//! yⱼ = bⱼ + Σₖ wⱼₖ xₖ, where xₖ and yⱼ are numbers of up to [`BLOCK`] rows side by side. Weights are read as they are
+//! stored, each number once for a block, so nothing is packed and few rows cost little more than reading the weights.
+//! The sums of a row are the same to the bit whichever rows lie beside it.
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// Rows that lie side by side: three of the widest registers.
+pub(crate) const BLOCK: usize = 48;
+/// Rows are filled up to a multiple of this: the widest register.
+const LANE: usize = 16;
+/// Outputs of one tile at the most: with three registers of rows each they fill a file of 32 registers.
+const TILE: usize = 8;
+
+/// Some rows of `features` numbers, block after block; in a block feature after feature, and there row beside row.
+#[derive(Clone, Debug)]
+pub(crate) struct Lanes {
+    rows: usize,
+    features: usize,
+    values: Vec<f32>,
+}
+
+impl Lanes {
+    /// Zeros.
+    pub fn zeros(rows: usize, features: usize) -> Self {
+        Self { rows, features, values: vec![0.0; rows.next_multiple_of(LANE) * features] }
+    }
+
+    /// Rows that lie one behind the other.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, features]`
+    pub fn from_rows(x: &[f32], features: usize) -> Self {
+        let mut lanes = Self::zeros(x.len() / features, features);
+        for (rows, (block, width)) in x.chunks(BLOCK * features).zip(blocks_mut(&mut lanes.values, features)) {
+            // A line of the cache at a time, so that neither side is walked through in long strides.
+            for first in (0..features).step_by(LANE) {
+                let last = features.min(first + LANE);
+                for (lane, row) in rows.chunks_exact(features).enumerate() {
+                    let lanes = block[first * width + lane..].iter_mut().step_by(width);
+                    lanes.zip(&row[first..last]).for_each(|(lane, value)| *lane = *value);
+                }
+            }
+        }
+        lanes
+    }
+
+    /// The rows one behind the other.
+    ///
+    /// # Shapes
+    /// - returns: `[rows, features]`
+    pub fn to_rows(&self) -> Vec<f32> {
+        let mut x = vec![0.0; self.rows * self.features];
+        for (rows, (block, width)) in x.chunks_mut(BLOCK * self.features).zip(blocks(&self.values, self.features)) {
+            for first in (0..self.features).step_by(LANE) {
+                let last = self.features.min(first + LANE);
+                for (lane, row) in rows.chunks_exact_mut(self.features).enumerate() {
+                    let lanes = block[first * width + lane..].iter().step_by(width);
+                    row[first..last].iter_mut().zip(lanes).for_each(|(value, lane)| *value = *lane);
+                }
+            }
+        }
+        x
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// All numbers, those of the rows that fill up the last register among them.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The same, to be changed one by one.
+    pub fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.values
+    }
+
+    /// W x + b of every row; without a bias W x.
+    ///
+    /// # Shapes
+    /// - `weight`: `[outputs, features]`, `bias`: `[outputs]`
+    pub fn linear(&self, weight: &[f32], bias: Option<&[f32]>) -> Self {
+        let mut out = Self::zeros(self.rows, weight.len() / self.features);
+        out.add_product(weight, bias, self, false);
+        out
+    }
+
+    /// Adds W x + b of every row; without a bias W x.
+    pub fn add_linear(&mut self, weight: &[f32], bias: Option<&[f32]>, x: &Self) {
+        self.add_product(weight, bias, x, true);
+    }
+
+    fn add_product(&mut self, weight: &[f32], bias: Option<&[f32]>, x: &Self, add: bool) {
+        let (inputs, outputs) = (x.features, self.features);
+        assert_eq!((weight.len(), self.rows), (inputs * outputs, x.rows), "the sizes of a product fit each other");
+        Arch::new().dispatch(Product { weight, bias, add, inputs, outputs, x: &x.values, out: &mut self.values });
+    }
+}
+
+/// The sum of rows with rows of the same size.
+pub(crate) fn sum(mut a: Lanes, b: &Lanes) -> Lanes {
+    vectorised(
+        #[inline(always)]
+        || a.values.iter_mut().zip(&b.values).for_each(|(a, b)| *a += b),
+    );
+    a
+}
+
+/// The blocks of rows of `features` numbers, each with its number of lanes.
+fn blocks(values: &[f32], features: usize) -> impl Iterator<Item = (&[f32], usize)> {
+    values.chunks(BLOCK * features).map(move |block| (block, block.len() / features))
+}
+
+fn blocks_mut(values: &mut [f32], features: usize) -> impl Iterator<Item = (&mut [f32], usize)> {
+    values.chunks_mut(BLOCK * features).map(move |block| {
+        let width = block.len() / features;
+        (block, width)
+    })
+}
+
+/// `weight` with rows and columns exchanged, as the way back through a product needs it.
+///
+/// # Shapes
+/// - `weight`: `[outputs, inputs]`, returns: `[inputs, outputs]`
+pub(crate) fn transposed(weight: &[f32], inputs: usize) -> Vec<f32> {
+    let outputs = weight.len() / inputs;
+    let mut turned = vec![0.0; weight.len()];
+    for first in (0..outputs).step_by(LANE) {
+        let last = outputs.min(first + LANE);
+        for (input, turned) in turned.chunks_exact_mut(outputs).enumerate() {
+            let column = weight[first * inputs + input..].iter().step_by(inputs);
+            turned[first..last].iter_mut().zip(column).for_each(|(turned, value)| *turned = *value);
+        }
+    }
+    turned
+}
+
+/// `work` on slices, compiled for what the processor has.
+pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+    Arch::new().dispatch(work)
+}
+
+/// W x + b, or what was there plus W x, of all blocks.
+struct Product<'a> {
+    weight: &'a [f32],
+    bias: Option<&'a [f32]>,
+    add: bool,
+    inputs: usize,
+    outputs: usize,
+    x: &'a [f32],
+    out: &'a mut [f32],
+}
+
+impl WithSimd for Product<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Product { weight, bias, add, inputs, outputs, x, out } = self;
+        let most = if S::REGISTER_COUNT >= 32 { TILE } else { TILE / 2 };
+        let mut first = 0;
+        while first < outputs {
+            // The largest tile that is left: 8, 4, 2 or 1 outputs.
+            let tile = most.min(1 << (outputs - first).ilog2());
+            let rows = first * inputs..(first + tile) * inputs;
+            let (weight, bias) = (&weight[rows], bias.map(|bias| &bias[first..first + tile]));
+            for ((x, width), (out, _)) in blocks(x, inputs).zip(blocks_mut(out, outputs)) {
+                let out = &mut out[first * width..(first + tile) * width];
+                let (x, out) = (S::as_simd_f32s(x).0, S::as_mut_simd_f32s(out).0);
+                let at = Tile { weight, bias, add, inputs, x, registers: width / S::F32_LANES };
+                match tile {
+                    8 => at.all::<S, 8>(simd, out),
+                    4 => at.all::<S, 4>(simd, out),
+                    2 => at.all::<S, 2>(simd, out),
+                    _ => at.all::<S, 1>(simd, out),
+                }
+            }
+            first += tile;
+        }
+    }
+}
+
+/// A few outputs of one block.
+#[derive(Clone, Copy)]
+struct Tile<'a, V> {
+    weight: &'a [f32],
+    bias: Option<&'a [f32]>,
+    add: bool,
+    inputs: usize,
+    x: &'a [V],
+    /// Registers that hold the rows of the block.
+    registers: usize,
+}
+
+impl<V: Copy> Tile<'_, V> {
+    /// `T` outputs of all rows, three registers at a time.
+    #[inline(always)]
+    fn all<S: Simd<f32s = V>, const T: usize>(self, simd: S, out: &mut [V]) {
+        let mut at = 0;
+        while at < self.registers {
+            match self.registers - at {
+                1 => self.some::<S, T, 1>(simd, at, out),
+                2 => self.some::<S, T, 2>(simd, at, out),
+                _ => self.some::<S, T, 3>(simd, at, out),
+            }
+            at += 3;
+        }
+    }
+
+    /// `T` outputs of the rows in `R` registers from `at` on.
+    #[inline(always)]
+    fn some<S: Simd<f32s = V>, const T: usize, const R: usize>(self, simd: S, at: usize, out: &mut [V]) {
+        let Tile { weight, bias, add, inputs, x, registers } = self;
+        let weight: [&[f32]; T] = std::array::from_fn(|t| &weight[t * inputs..(t + 1) * inputs]);
+        let mut sums: [[V; R]; T] = std::array::from_fn(|t| [simd.splat_f32s(bias.map_or(0.0, |bias| bias[t])); R]);
+        for (k, x) in x.chunks_exact(registers).enumerate().take(inputs) {
+            let x = &x[at..at + R];
+            for t in 0..T {
+                let weight = simd.splat_f32s(weight[t][k]);
+                for r in 0..R {
+                    sums[t][r] = simd.mul_add_e_f32s(weight, x[r], sums[t][r]);
+                }
+            }
+        }
+        for t in 0..T {
+            for r in 0..R {
+                let out = &mut out[t * registers + at + r];
+                *out = if add { simd.add_f32s(*out, sums[t][r]) } else { sums[t][r] };
+            }
+        }
+    }
+}
+
+/// eˣ to the last bit or two, in a form that the compiler turns into vectors: x = n ln 2 + r, eˣ = 2ⁿ eʳ.
+#[inline(always)]
+pub(crate) fn exponential(x: f32) -> f32 {
+    /// Adding and taking away this rounds to a whole number.
+    const ROUND: f32 = 12_582_912.0;
+    /// ln 2 in two parts, of which the first has few digits: n times it is exact.
+    const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
+    let x = x.clamp(-87.0, 88.0);
+    let n = (x * std::f32::consts::LOG2_E + ROUND) - ROUND;
+    let r = (x - n * LN_2[0]) - n * LN_2[1];
+    // The polynomial of Cephes for eʳ on |r| ≤ ½ ln 2.
+    let p = 1.987_569_1e-4;
+    let p = p * r + 1.398_199_9e-3;
+    let p = p * r + 8.333_452e-3;
+    let p = p * r + 4.166_579_6e-2;
+    let p = p * r + 0.166_666_65;
+    let p = p * r + 0.500_000_01;
+    let p = p * r * r + r + 1.0;
+    p * f32::from_bits(((n as i32 + 127) << 23) as u32)
+}
+
+/// σ(x) = 1 / (1 + e⁻ˣ).
+#[inline(always)]
+pub(crate) fn logistic(x: f32) -> f32 {
+    1.0 / (1.0 + exponential(-x))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::Seed;
+    use rand_distr::{Distribution, StandardNormal};
+
+    fn draws(len: usize, name: &str) -> Vec<f32> {
+        StandardNormal.sample_iter(Seed(1).stream(name)).take(len).collect()
+    }
+
+    #[test]
+    fn a_product_by_hand() {
+        // Rows (1, 2) and (3, 4); W = (1 10; 100 0; 0 1), b = (5, 6, 7).
+        let x = Lanes::from_rows(&[1.0, 2.0, 3.0, 4.0], 2);
+        let weight = [1.0, 10.0, 100.0, 0.0, 0.0, 1.0];
+        assert_eq!(x.linear(&weight, Some(&[5.0, 6.0, 7.0])).to_rows(), [26.0, 106.0, 9.0, 48.0, 306.0, 11.0]);
+        let mut sum = Lanes::from_rows(&[0.5; 6], 3);
+        sum.add_linear(&weight, None, &x);
+        assert_eq!(sum.to_rows(), [21.5, 100.5, 2.5, 43.5, 300.5, 4.5]);
+    }
+
+    #[test]
+    fn products_of_all_sizes_are_sums_of_products() {
+        for (rows, inputs, outputs) in [(1, 1, 1), (5, 3, 10), (16, 7, 8), (33, 20, 15), (48, 4, 2), (131, 19, 13)] {
+            let (x, weight, bias) =
+                (draws(rows * inputs, "x"), draws(inputs * outputs, "weight"), draws(outputs, "bias"));
+            let y = Lanes::from_rows(&x, inputs).linear(&weight, Some(&bias)).to_rows();
+            for (at, y) in y.iter().enumerate() {
+                let (x, w) = (&x[at / outputs * inputs..], &weight[at % outputs * inputs..]);
+                let sum: f64 = (0..inputs).map(|k| f64::from(x[k]) * f64::from(w[k])).sum();
+                let expected = sum + f64::from(bias[at % outputs]);
+                assert!((f64::from(*y) - expected).abs() < 1e-5, "{rows} × {inputs} × {outputs}: {y} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_has_the_same_bits_alone_and_among_others() {
+        let (inputs, outputs, rows) = (37, 21, 120);
+        let (x, weight) = (draws(rows * inputs, "x"), draws(inputs * outputs, "weight"));
+        let together = Lanes::from_rows(&x, inputs).linear(&weight, None).to_rows();
+        for (row, x) in x.chunks_exact(inputs).enumerate() {
+            let alone = Lanes::from_rows(x, inputs).linear(&weight, None).to_rows();
+            assert_eq!(alone, together[row * outputs..(row + 1) * outputs]);
+        }
+    }
+
+    #[test]
+    fn rows_come_back_as_they_were() {
+        for (rows, features) in [(1, 3), (47, 5), (48, 17), (49, 16), (100, 33)] {
+            let x = draws(rows * features, "x");
+            assert_eq!(Lanes::from_rows(&x, features).to_rows(), x);
+        }
+    }
+
+    #[test]
+    fn a_transpose_turned_again_is_the_weight() {
+        let weight = draws(35 * 18, "weight");
+        let turned = transposed(&weight, 18);
+        assert_eq!((turned[1], turned[35]), (weight[18], weight[1]));
+        assert_eq!(transposed(&turned, 35), weight);
+    }
+
+    #[test]
+    fn the_exponential_is_right_to_the_last_digits() {
+        for at in -8700..=8800 {
+            let x = at as f32 / 100.0;
+            let (got, expected) = (f64::from(exponential(x)), f64::from(x).exp());
+            assert!((got / expected - 1.0).abs() < 3e-7, "e^{x} = {got}, expected {expected}");
+        }
+        assert!(exponential(-1e9) < 2e-38 && exponential(f32::INFINITY).is_finite() && exponential(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn the_logistic_function_is_symmetric_and_ends_at_0_and_1() {
+        assert!((logistic(0.0) - 0.5).abs() < 1e-7);
+        assert!((logistic(2.0) + logistic(-2.0) - 1.0).abs() < 1e-6);
+        assert!(logistic(-100.0) < 1e-37 && (logistic(100.0) - 1.0).abs() < 1e-7);
+    }
+}
