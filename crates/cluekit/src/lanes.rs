@@ -9,7 +9,7 @@ use pulp::{Arch, Simd, WithSimd};
 /// Rows that lie side by side: three of the widest registers.
 pub(crate) const BLOCK: usize = 48;
 /// Rows are filled up to a multiple of this: the widest register.
-const LANE: usize = 16;
+pub(crate) const LANE: usize = 16;
 /// Outputs of one tile at the most: with three registers of rows each they fill a file of 32 registers.
 const TILE: usize = 8;
 
@@ -62,11 +62,6 @@ impl Lanes {
             }
         }
         x
-    }
-
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.rows
     }
 
     /// All numbers, those of the rows that fill up the last register among them.
@@ -243,7 +238,9 @@ pub(crate) fn exponential(x: f32) -> f32 {
     /// ln 2 in two parts, of which the first has few digits: n times it is exact.
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
     let x = x.clamp(-87.0, 88.0);
-    let n = (x * std::f32::consts::LOG2_E + ROUND) - ROUND;
+    // The whole number stands in the last bits of the rounded sum.
+    let rounded = x * std::f32::consts::LOG2_E + ROUND;
+    let n = rounded - ROUND;
     let r = (x - n * LN_2[0]) - n * LN_2[1];
     // The polynomial of Cephes for eʳ on |r| ≤ ½ ln 2.
     let p = 1.987_569_1e-4;
@@ -253,7 +250,7 @@ pub(crate) fn exponential(x: f32) -> f32 {
     let p = p * r + 0.166_666_65;
     let p = p * r + 0.500_000_01;
     let p = p * r * r + r + 1.0;
-    p * f32::from_bits(((n as i32 + 127) << 23) as u32)
+    p * f32::from_bits(rounded.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127) << 23)
 }
 
 /// σ(x) = 1 / (1 + e⁻ˣ).

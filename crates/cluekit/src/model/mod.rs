@@ -34,7 +34,7 @@ pub use vae::Vae;
 
 use crate::error::Result;
 use crate::seed::Rng;
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, tensor};
 
 /// A predictor with a posterior: the model whose uncertainty is to be explained.
 ///
@@ -76,6 +76,11 @@ pub trait Predictor: Send + Sync {
 
     /// Whether [`Self::predict_by`] saves work: a predictor that knows its S and can be asked for some of them.
     fn can_choose(&self) -> bool {
+        false
+    }
+
+    /// Whether threads share the posterior samples of one question, so that few rows are enough to keep them busy.
+    fn shares_out_samples(&self) -> bool {
         false
     }
 
@@ -151,13 +156,22 @@ pub trait Generative: Send + Sync {
         Ok(None)
     }
 
-    /// The ELBO of each row with z at the encoder's mean instead of a draw: the same for the same row each time.
+    /// The ELBO of each row where the noise is given: the mean over these draws of the ELBO with z = μ + σ ε. It is the same
+    /// for the same row and noise, whichever rows lie beside it.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`, `noise`: `[rows, latent]` each, returns: `[rows]`
+    fn elbo_by(&self, x: &Tensor<2>, noise: &[Tensor<2>]) -> Result<Option<Tensor<1>>> {
+        let _ = (x, noise);
+        Ok(None)
+    }
+
+    /// The ELBO of each row with z at the encoder's mean instead of a draw.
     ///
     /// # Shapes
     /// - `x`: `[rows, inputs]`, returns: `[rows]`
     fn elbo_at_mean(&self, x: &Tensor<2>) -> Result<Option<Tensor<1>>> {
-        let _ = x;
-        Ok(None)
+        self.elbo_by(x, &[tensor(vec![0.0; x.dims()[0] * self.latent_dim()], [x.dims()[0], self.latent_dim()])])
     }
 
     /// Whether the decoder can be differentiated by z; a model without a gradient is searched by other methods.

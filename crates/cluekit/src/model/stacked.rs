@@ -2,8 +2,7 @@
 //!
 //! The posterior samples of a Bayesian network, the members of an ensemble, the masked copies of a dropout network and
 //! a plain network (S = 1) are all the arrays of one network with S in front of each shape, such as
-//! `layers.<i>.weight [S, out, in]`. Networks run one after the other, each with all rows; where rows are few, threads
-//! share the networks of a perceptron.
+//! `layers.<i>.weight [S, out, in]`. Networks run one after the other, each with all rows; threads share perceptrons.
 
 use super::frozen::{Linear, relu, relu_back};
 use super::mlp::{Head, Mlp, VARIANCE_FLOOR, dropout_mask};
@@ -15,14 +14,15 @@ use super::training::Trainable;
 use super::{Predictive, Predictor};
 use crate::error::{Error, Result};
 use crate::lanes::{self, Lanes};
-use crate::parallel::{over_shards, shards};
+use crate::parallel::over_shards;
 use crate::seed::Seed;
 use crate::tensor::{PullBack, Tensor, is_tracked, log_softmax, pulled_back, softplus, values};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Networks whose gradients are summed before they are added to those of others.
 const GROUP: usize = 4;
+/// Networks of which threads get about equally many groups.
+const MANY: usize = 4 * GROUP;
 
 /// S networks that see the same inputs.
 #[derive(Clone, Debug)]
@@ -150,7 +150,7 @@ impl Perceptrons {
         let [rows, inputs] = x.dims();
         let lanes = Lanes::from_rows(&values(x.clone()), inputs);
         let tracked = is_tracked(x);
-        let each = in_groups(places.len(), rows, |group| {
+        let each = over_shards(places.len(), GROUP, |group| {
             let run = |&place: &usize| {
                 let (outputs, masks) = self.forward(place, &lanes);
                 (outputs.to_rows(), if tracked { masks } else { vec![] })
@@ -179,7 +179,7 @@ impl Perceptrons {
     fn back(&self, places: &[usize], rows: usize, cotangent: &[f32], masks: &[Masks]) -> Lanes {
         let (first, rest) = self.layers.split_first().expect("a perceptron has a layer");
         let outputs = self.layers[rest.len()].outputs();
-        let groups = in_groups(places.len(), rows, |group| {
+        let groups = over_shards(places.len(), GROUP, |group| {
             let mut sum = Lanes::zeros(rows, first.inputs());
             for at in group {
                 let place = places[at];
@@ -193,15 +193,6 @@ impl Perceptrons {
             sum
         });
         groups.into_iter().reduce(|a, b| lanes::sum(a, &b)).expect("somebody is asked")
-    }
-}
-
-/// `work` on groups of networks, the results in their order. Threads share the groups where rows are few: many rows are
-/// shared out among threads before they come here.
-fn in_groups<T: Send>(networks: usize, rows: usize, work: impl Fn(Range<usize>) -> T + Sync + Send) -> Vec<T> {
-    match rows <= lanes::BLOCK {
-        true => over_shards(networks, GROUP, work),
-        false => shards(networks, GROUP).into_iter().map(work).collect(),
     }
 }
 
@@ -232,6 +223,10 @@ impl Predictor for Stacked {
 
     fn can_choose(&self) -> bool {
         true
+    }
+
+    fn shares_out_samples(&self) -> bool {
+        matches!(self.body, Body::Perceptrons(_)) && self.samples >= MANY
     }
 
     fn samples(&self) -> Option<usize> {
@@ -299,6 +294,7 @@ pub fn masked_copies(network: &Mlp, parameters: &[f32], samples: usize, seed: Se
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tensor::tensor;
     use crate::tensor::values;
 
     fn rows() -> Tensor<2> {

@@ -19,6 +19,7 @@ use crate::distance::Metric;
 use crate::diversity::Space;
 use crate::error::Result;
 use crate::explanation::StopReason;
+use crate::lanes::{BLOCK, LANE};
 use crate::model::adam::Adam;
 use crate::parallel::over_shards;
 use crate::seed::Seed;
@@ -26,8 +27,9 @@ use crate::tensor::{Tensor, gradients, leaf, tensor, values};
 
 /// Rows of one descent at the most: it bounds the memory, however many inputs there are. (Candidates that are held
 /// apart stay together, however many they are.)
-const MOST_ROWS: usize = 128;
-/// And at the least, where there are so many: fewer would leave the kernels waiting for the weights.
+const MOST_ROWS: usize = 2 * BLOCK;
+/// And at the least, where there are so many and the predictor does not share its samples out: fewer would leave the kernels
+/// waiting for the weights.
 const LEAST_ROWS: usize = 4;
 /// Descents that few rows are shared out over, so that threads have work. It does not depend on how many there are.
 const PIECES: usize = 4;
@@ -112,10 +114,21 @@ impl Descent<'_> {
             }
         }
         let unit = if self.coupling.is_some() { together.max(1) } else { 1 };
-        let rows = starts.len().div_ceil(PIECES).clamp(LEAST_ROWS, MOST_ROWS);
-        let size = unit * (rows / unit).max(1);
+        let size = unit * (self.rows_together(starts.len()) / unit).max(1);
         let ends = over_shards(starts.len(), size, |rows| self.chunk(&starts[rows], unit, found));
         Ok(ends.into_iter().collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    /// How many of so many rows make one descent. It does not depend on how many threads there are.
+    fn rows_together(&self, rows: usize) -> usize {
+        match () {
+            () if !self.models.predictor.shares_out_samples() => rows.div_ceil(PIECES).clamp(LEAST_ROWS, MOST_ROWS),
+            // Threads share the samples.
+            () if self.walk.compares() => MOST_ROWS,
+            // There are too few samples for that, so threads share the rows.
+            () if rows >= PIECES * MOST_ROWS => MOST_ROWS,
+            () => rows.div_ceil(2).next_multiple_of(LANE).min(BLOCK),
+        }
     }
 
     fn chunk(&self, starts: &[Start], unit: usize, found: &[Found]) -> Result<Vec<End>> {

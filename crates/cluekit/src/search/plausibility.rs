@@ -12,8 +12,9 @@ use crate::explanation::{Clue, Plausibility};
 use crate::model::parameters::{Layout, Parameters};
 use crate::model::store::weights::Arrays;
 use crate::parallel::over_shards;
-use crate::seed::Seed;
-use crate::tensor::{tensor, values};
+use crate::seed::{Rng, Seed};
+use crate::tensor::{Tensor, tensor, values};
+use rand_distr::{Distribution, StandardNormal};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ impl Plausible {
         };
         let parts = over_shards(chosen.len() / width, ROWS, |range| {
             let rows = &chosen[range.start * width..range.end * width];
-            scores(models, rows, width, seed, range.start as u64)
+            scores(models, rows, width, seed, &[(range.start as u64, range.len())])
         });
         let (reconstruction, elbo): (Vec<_>, Vec<_>) =
             parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
@@ -106,9 +107,9 @@ impl Plausible {
         }
     }
 
-    /// Judges the counterfactuals `rows` of the input numbered `index`.
-    pub(super) fn judge(&self, models: &Models, rows: &[f32], width: usize, index: usize) -> Result<Vec<Plausibility>> {
-        let (reconstruction, elbo) = scores(models, rows, width, self.seed, index as u64)?;
+    /// Judges some rows; `streams` has for each input its number and how many of the rows are its counterfactuals.
+    fn judge(&self, models: &Models, rows: &[f32], width: usize, streams: &[Stream]) -> Result<Vec<Plausibility>> {
+        let (reconstruction, elbo) = scores(models, rows, width, self.seed, streams)?;
         let judged = reconstruction.iter().enumerate().map(|(row, &error)| Plausibility {
             reconstruction: share_up_to(&self.reconstruction, error),
             elbo: elbo.as_ref().zip(self.elbo.as_ref()).map(|(elbo, all)| share_up_to(all, elbo[row])),
@@ -120,37 +121,62 @@ impl Plausible {
 /// Writes the plausibility into every certificate; a clue that is no number has none.
 pub(super) fn judge(descent: &Descent, plausible: &Plausible, sets: &mut [Vec<Clue>]) -> Result<()> {
     let (models, origins) = (descent.models, descent.origins);
-    let judged = over_shards(sets.len(), 1, |at| {
+    let clues = sets.iter().map(Vec::len).max().unwrap_or(0);
+    let judged = over_shards(sets.len(), (ROWS / clues.max(1)).max(1), |at| {
         descent.go_on()?;
-        let rows: Vec<f32> = sets[at.start].iter().flat_map(|clue| clue.x.iter().copied()).collect();
-        plausible.judge(models, &rows, origins[at.start].x.len(), origins[at.start].index)
+        let (sets, origins) = (&sets[at.clone()], &origins[at]);
+        let rows: Vec<f32> = sets.iter().flatten().flat_map(|clue| clue.x.iter().copied()).collect();
+        let streams: Vec<Stream> = origins.iter().zip(sets).map(|(o, set)| (o.index as u64, set.len())).collect();
+        plausible.judge(models, &rows, origins[0].x.len(), &streams)
     });
-    for (set, judged) in sets.iter_mut().zip(judged) {
-        for (clue, plausibility) in set.iter_mut().zip(judged?) {
-            clue.plausibility = clue.x.iter().all(|value| value.is_finite()).then_some(plausibility);
-        }
+    let mut judged = judged.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten();
+    for clue in sets.iter_mut().flatten() {
+        let plausibility = judged.next();
+        clue.plausibility = plausibility.filter(|_| clue.x.iter().all(|value| value.is_finite()));
     }
     Ok(())
 }
 
-/// Reconstruction error and ELBO of each row.
+/// Number of a random stream, and of the rows that draw from it.
+type Stream = (u64, usize);
+
+/// Reconstruction error and ELBO of each row; each of the streams is for so many of them.
 fn scores(
     models: &Models,
     rows: &[f32],
     width: usize,
     seed: Seed,
-    stream: u64,
+    streams: &[Stream],
 ) -> Result<(Vec<f32>, Option<Vec<f32>>)> {
     let x = tensor(rows.to_vec(), [rows.len() / width, width]);
     let decoded = models.decode(&models.encode(&x)?, width)?;
     let error = values((decoded - x.clone()).abs().sum_dim(1));
-    let mut rng = seed.numbered("plausibility", stream);
-    let mut sum = vec![0.0; error.len()];
-    for _ in 0..DRAWS {
-        let Some(elbo) = models.generative.elbo(&x, &mut rng)? else { return Ok((error, None)) };
-        sum.iter_mut().zip(values(elbo)).for_each(|(sum, elbo)| *sum += elbo / DRAWS as f32);
+    let rng = |stream: u64| seed.numbered("plausibility", stream);
+    let mut rngs: Vec<(Rng, usize)> = streams.iter().map(|&(stream, rows)| (rng(stream), rows)).collect();
+    let latent = models.generative.latent_dim();
+    let mut draw = || -> Tensor<2> {
+        let of = |(rng, rows): &mut (Rng, usize)| -> Vec<f32> {
+            StandardNormal.sample_iter(rng).take(*rows * latent).collect()
+        };
+        tensor(rngs.iter_mut().flat_map(of).collect(), [error.len(), latent])
+    };
+    let noise: Vec<Tensor<2>> = (0..DRAWS).map(|_| draw()).collect();
+    if let Some(elbo) = models.generative.elbo_by(&x, &noise)? {
+        return Ok((error, Some(values(elbo))));
     }
-    Ok((error, Some(sum)))
+    // A model that draws by itself is asked stream after stream.
+    let (mut elbos, mut first) = (Vec::with_capacity(error.len()), 0);
+    for &(stream, rows) in streams.iter().filter(|(_, rows)| *rows > 0) {
+        let (x, mut rng) = (x.clone().narrow(0, first, rows), rng(stream));
+        let mut sum = vec![0.0; rows];
+        for _ in 0..DRAWS {
+            let Some(elbo) = models.generative.elbo(&x, &mut rng)? else { return Ok((error, None)) };
+            sum.iter_mut().zip(values(elbo)).for_each(|(sum, elbo)| *sum += elbo / DRAWS as f32);
+        }
+        elbos.extend(sum);
+        first += rows;
+    }
+    Ok((error, Some(elbos)))
 }
 
 /// The share of `sorted` values that are at most `value`.

@@ -239,21 +239,19 @@ impl Prepared<'_> {
     ) -> Result<Vec<Explanation>> {
         let (descent, models) = (self.descent(), self.models);
         let places: Vec<(usize, &[f32])> = self.origins.iter().enumerate().map(|(i, o)| (i, o.z.as_slice())).collect();
-        let inputs_now: Vec<Vec<f32>> = self.origins.iter().map(|origin| origin.x.clone()).collect();
-        let originals = evaluate(&descent, &places, &inputs_now)?;
         let decoded: Vec<Vec<f32>> =
             self.origins.iter().map(|origin| snapped(models, origin, None, &origin.decoded)).collect::<Result<_>>()?;
         let reconstructions = evaluate(&descent, &places, &decoded)?;
         let row_of = |x: &[f32]| models.schema.and_then(|schema| DataRow::of(x, schema));
-        let original = |row: usize, origin: &Origin, now: Evaluated| Original {
+        let original = |(row, origin): (usize, &Origin)| Original {
             index: origin.index,
             name: self.inputs.name(row),
-            label: label_of(&now.prediction, models),
-            label_name: models.name_of(label_of(&now.prediction, models)),
+            label: label_of(&origin.now, models),
+            label_name: models.name_of(label_of(&origin.now, models)),
             target: self.inputs.target(row),
             target_name: self.inputs.target(row).and_then(|target| models.name_of(target)),
-            uncertainty: now.prediction.uncertainty,
-            probabilities: probabilities_of(&now.prediction, models),
+            uncertainty: origin.now.uncertainty,
+            probabilities: probabilities_of(&origin.now, models),
             outside: models.schema.map_or(vec![], |schema| outside::named(schema, &origin.x, &origin.outside)),
             row: row_of(&origin.x),
             x: origin.x.clone(),
@@ -266,8 +264,7 @@ impl Prepared<'_> {
             cost: now.cost,
             x,
         };
-        let originals = originals.into_iter().zip(&self.origins).enumerate();
-        let originals = originals.map(|(row, (now, origin))| original(row, origin, now));
+        let originals = self.origins.iter().enumerate().map(original);
         let reconstructions = decoded.into_iter().zip(reconstructions).map(|(x, now)| reconstruction(x, now));
         let rows: Vec<_> = originals.zip(reconstructions).zip(sets).zip(advice).collect();
         let beside = self.search.portfolio.is_some() && self.background.rows.is_some();

@@ -1,6 +1,7 @@
 //! Boosted trees as a whole: what they learn, what they never do, and what they refuse.
 
 use super::*;
+use crate::seed::Rng;
 use crate::data::{Scaling, Targets};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};

@@ -89,8 +89,12 @@ impl Code {
     /// z = μ + σ ε with ε from N(0, I).
     fn sample(&self, rng: &mut Rng) -> Tensor<2> {
         let [rows, latent] = self.mean.dims();
-        let noise: Vec<f32> = StandardNormal.sample_iter(rng).take(rows * latent).collect();
-        self.mean.clone() + (self.log_variance.clone() * 0.5).exp() * tensor(noise, [rows, latent])
+        self.at(tensor(StandardNormal.sample_iter(rng).take(rows * latent).collect(), [rows, latent]))
+    }
+
+    /// z = μ + σ ε.
+    fn at(&self, noise: Tensor<2>) -> Tensor<2> {
+        self.mean.clone() + (self.log_variance.clone() * 0.5).exp() * noise
     }
 }
 
@@ -129,12 +133,16 @@ impl VaeNetwork {
 
     /// The latent code q(z|x).
     pub fn encode(&self, weights: &Weights, x: Tensor<2>) -> Code {
-        let rows = x.dims()[0];
-        let outputs = match &self.body {
+        self.code_of(match &self.body {
             Body::Residual { encoder, .. } => encoder.forward(weights, x),
             Body::Convolution(pair) => pair.encode(weights, x),
             Body::Ladder(pair) => pair.encode(weights, x),
-        };
+        })
+    }
+
+    /// The latent code that the encoder's outputs stand for.
+    fn code_of(&self, outputs: Tensor<2>) -> Code {
+        let rows = outputs.dims()[0];
         let log_variance = outputs.clone().slice([0..rows, self.latent..2 * self.latent]);
         Code {
             mean: outputs.slice([0..rows, 0..self.latent]),
@@ -154,15 +162,14 @@ impl VaeNetwork {
     /// An estimate of the ELBO of each row from one draw of z, `[rows]`.
     pub fn elbo(&self, weights: &Weights, x: &Tensor<2>, rng: &mut Rng) -> Tensor<1> {
         let code = self.encode(weights, x.clone());
-        let z = code.sample(rng);
-        self.elbo_of(weights, x, &code, z)
+        let outputs = self.decode(weights, code.sample(rng));
+        self.elbo_of(weights, x, &code, &outputs)
     }
 
-    /// The ELBO of each row where z is drawn as given, `[rows]`.
-    fn elbo_of(&self, weights: &Weights, x: &Tensor<2>, code: &Code, z: Tensor<2>) -> Tensor<1> {
-        let outputs = self.decode(weights, z);
+    /// The ELBO of each row whose draw of z is decoded to `outputs`, `[rows]`.
+    fn elbo_of(&self, weights: &Weights, x: &Tensor<2>, code: &Code, outputs: &Tensor<2>) -> Tensor<1> {
         let variance = (self.likelihood.gaussians() > 0).then(|| weights.get("decoder.log_variance"));
-        (self.likelihood.negative_log(&outputs, x, variance) + code.divergence()).neg()
+        (self.likelihood.negative_log(outputs, x, variance) + code.divergence()).neg()
     }
 }
 
@@ -210,8 +217,8 @@ impl Vae {
     pub fn new(network: VaeNetwork, parameters: &Parameters) -> Self {
         let fast = match &network.body {
             Body::Residual { encoder, decoder } => Some([
-                Arc::new(encoder.frozen(parameters, false)),
-                Arc::new(decoder.frozen(parameters, network.likelihood.is_bernoulli())),
+                Arc::new(encoder.frozen(parameters)),
+                Arc::new(decoder.frozen(parameters)),
             ]),
             Body::Convolution(_) | Body::Ladder(_) => None,
         };
@@ -248,7 +255,7 @@ impl Generative for Vae {
         self.check("the latent code", z.dims(), self.network.latent)?;
         let likelihood = &self.network.likelihood;
         Ok(match &self.fast {
-            Some([_, decoder]) if likelihood.is_bernoulli() => decoder.outputs(z),
+            Some([_, decoder]) if likelihood.is_bernoulli() => decoder.probabilities(z),
             Some([_, decoder]) => likelihood.mean(decoder.outputs(z)),
             None => likelihood.mean(self.network.decode(&self.weights, z.clone())),
         })
@@ -259,10 +266,21 @@ impl Generative for Vae {
         Ok(Some(Self::elbo(self, x, rng)))
     }
 
-    fn elbo_at_mean(&self, x: &Tensor<2>) -> Result<Option<Tensor<1>>> {
+    fn elbo_by(&self, x: &Tensor<2>, noise: &[Tensor<2>]) -> Result<Option<Tensor<1>>> {
         self.check("the input", x.dims(), self.network.inputs)?;
-        let code = self.network.encode(&self.weights, x.clone());
-        let z = code.mean.clone();
-        Ok(Some(self.network.elbo_of(&self.weights, x, &code, z)))
+        let code = match &self.fast {
+            Some([encoder, _]) => self.network.code_of(encoder.outputs(x)),
+            None => self.network.encode(&self.weights, x.clone()),
+        };
+        let draws = noise.len() as f32;
+        let elbo = |noise: &Tensor<2>| {
+            let z = code.at(noise.clone());
+            let outputs = match &self.fast {
+                Some([_, decoder]) => decoder.outputs(&z),
+                None => self.network.decode(&self.weights, z),
+            };
+            self.network.elbo_of(&self.weights, x, &code, &outputs) / draws
+        };
+        Ok(noise.iter().map(elbo).reduce(|a, b| a + b))
     }
 }

@@ -62,8 +62,6 @@ pub(super) struct Frozen {
     input: Linear,
     blocks: Vec<Linear>,
     output: Linear,
-    /// Whether the outputs are σ of the last layer.
-    is_sigmoid: bool,
 }
 
 /// What the way back needs: the slope of every activation, of the last layer's too if it has one.
@@ -73,8 +71,8 @@ struct Slopes {
 }
 
 impl Residual {
-    /// This network with its weights; `is_sigmoid` says whether the outputs become σ of themselves.
-    pub(super) fn frozen(&self, parameters: &Parameters, is_sigmoid: bool) -> Frozen {
+    /// This network with its weights.
+    pub(super) fn frozen(&self, parameters: &Parameters) -> Frozen {
         let layer = |name: &str| {
             let bias = parameters.array(&format!("{}.{name}.bias", self.name)).to_vec();
             let outputs = bias.len();
@@ -84,7 +82,6 @@ impl Residual {
             input: layer("input"),
             blocks: (0..self.depth).map(|i| layer(&format!("blocks.{i}"))).collect(),
             output: layer("output"),
-            is_sigmoid,
         }
     }
 }
@@ -93,15 +90,25 @@ impl Frozen {
     /// # Shapes
     /// - `x`: `[rows, inputs]`, returns: `[rows, outputs]`
     pub fn outputs(self: &Arc<Self>, x: &Tensor<2>) -> Tensor<2> {
+        self.ask(x, false)
+    }
+
+    /// σ of the outputs.
+    pub fn probabilities(self: &Arc<Self>, x: &Tensor<2>) -> Tensor<2> {
+        self.ask(x, true)
+    }
+
+    fn ask(self: &Arc<Self>, x: &Tensor<2>, is_sigmoid: bool) -> Tensor<2> {
         let [rows, inputs] = x.dims();
-        let (outputs, slopes) = self.forward(&Lanes::from_rows(&values(x.clone()), inputs), is_tracked(x));
+        let lanes = Lanes::from_rows(&values(x.clone()), inputs);
+        let (outputs, slopes) = self.forward(&lanes, is_sigmoid, is_tracked(x));
         let (network, width) = (self.clone(), self.output.outputs());
         let pull_back: PullBack =
             Arc::new(move |cotangent| Ok(network.back(Lanes::from_rows(cotangent, width), &slopes).to_rows()));
         pulled_back(x, outputs.to_rows(), [rows, width], pull_back)
     }
 
-    fn forward(&self, x: &Lanes, is_tracked: bool) -> (Lanes, Slopes) {
+    fn forward(&self, x: &Lanes, is_sigmoid: bool, is_tracked: bool) -> (Lanes, Slopes) {
         let mut hidden = Vec::new();
         let mut activated = |h: &Lanes| {
             let (activated, slope) = silu_and_slope(h);
@@ -115,7 +122,7 @@ impl Frozen {
             block.forward_onto(0, &activated(&h), &mut h);
         }
         let mut outputs = self.output.forward(0, &activated(&h));
-        let output = self.is_sigmoid.then(|| sigmoid(&mut outputs));
+        let output = is_sigmoid.then(|| sigmoid(&mut outputs));
         (outputs, Slopes { hidden, output })
     }
 
