@@ -1,7 +1,8 @@
 //! What was measured, as tables of text.
 
-use super::document::{Bench, EqualCost, Row, StepRow};
+use super::document::{Against, Bench, EqualCost, Row, StepRow};
 use cluekit_report::TextTable;
+use serde_json::Value;
 
 /// The tables, under a line that says what was measured where.
 pub fn text(bench: &Bench) -> String {
@@ -10,6 +11,9 @@ pub fn text(bench: &Bench) -> String {
     let mut text = format!(
         "{run}: {samples}{weights_mb:.1} MB of weights; {threads} threads on {cores} processors; medians of {rounds} rounds\n"
     );
+    if let Some(against) = &bench.against {
+        text += &opponent(against);
+    }
     let other = if bench.against.is_some() { "their" } else { "full" };
     text += &format!("\n{}\n{}", seconds(&bench.rows, other).text(), quality(&bench.rows, other).text());
     if !bench.steps.is_empty() {
@@ -22,6 +26,17 @@ pub fn text(bench: &Bench) -> String {
         text += &format!("\nat most {peak:.0} MB of memory, beside {weights_mb:.1} MB of weights\n");
     }
     text
+}
+
+/// The other program, with what it says of itself in a word or a number.
+fn opponent(against: &Against) -> String {
+    let short = |(key, value): (&String, &Value)| match value {
+        Value::String(word) => Some(format!("{key} {word}")),
+        Value::Number(number) => Some(format!("{key} {number}")),
+        _ => None,
+    };
+    let facts: Vec<String> = against.info.as_object().into_iter().flatten().filter_map(short).collect();
+    format!("against {}: {}\n", against.command, facts.join(", "))
 }
 
 fn seconds(rows: &[Row], other: &str) -> TextTable {
@@ -136,6 +151,13 @@ mod tests {
     fn numbers_have_three_digits_that_count() {
         assert_eq!([123.4, 12.34, 1.234, 0.1234, 0.01234].map(three), ["123", "12.3", "1.23", "0.123", "0.0123"]);
         assert_eq!([0.0, 0.001_234, 1.234e-12].map(three), ["0", "1.23e-3", "1.23e-12"]);
+    }
+
+    #[test]
+    fn the_other_program_is_named_with_its_short_facts() {
+        let info = serde_json::json!({"threads": 2, "torch": "2.9", "trials": [{"seconds": 1.0}]});
+        let said = opponent(&Against { command: "python search.py".into(), info });
+        assert_eq!(said, "against python search.py: threads 2, torch 2.9\n");
     }
 
     #[test]
