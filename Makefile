@@ -8,7 +8,7 @@ DENY := $(shell $(CARGO) deny --version >/dev/null 2>&1 && echo yes)
 BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
 EXAMPLES := $(basename $(notdir $(wildcard crates/*/examples/*.rs)))
 
-.PHONY: help check fmt fmt-check lint test examples doc licences quality quality-own own-models demo
+.PHONY: help check fmt fmt-check lint test examples doc licences quality quality-own own-models race race-run demo
 .NOTPARALLEL:
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo 'make quality    RUN=… POLICY=… [COUNT=200] [JUDGE=RUN2] clues of a table beside simple things, and before judges'
 	@echo 'make quality-own FOLDER=… [COUNT=200] the same for three tables that are made on the spot'
 	@echo 'make own-models [SECTIONS=…] the examples of docs/own-model.md, with the real libraries'
+	@echo 'make race       RUN=… [DATA=…] clue bench of a run against PyTorch, which is installed below the build folder'
 	@echo 'make demo       clue demo, optimised'
 
 check: fmt-check lint test examples doc
@@ -78,6 +79,22 @@ quality-own:
 
 own-models:
 	scripts/own-models $(SECTIONS)
+
+# Some gigabytes are downloaded the first time.
+RACE := $(or $(CARGO_TARGET_DIR),target)/race
+
+race: race-run $(RACE)/installed
+	$(CARGO) build --release --package cluekit-cli
+	$(or $(CARGO_TARGET_DIR),target)/release/clue bench "$(RUN)" $(if $(DATA),--data "$(DATA)") \
+		--against "'$(RACE)/bin/python' bench/torch/search.py '$(RUN)'"
+
+race-run:
+	@test -n "$(RUN)" || { echo 'name a run folder: make race RUN=runs/mnist' >&2; exit 2; }
+
+$(RACE)/installed: bench/torch/requirements.txt
+	python3 -m venv "$(RACE)"
+	"$(RACE)/bin/pip" install --quiet --disable-pip-version-check --requirement bench/torch/requirements.txt
+	touch "$@"
 
 demo:
 	$(CARGO) run --release -- demo

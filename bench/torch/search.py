@@ -1,6 +1,6 @@
 """CLUE, δ-CLUE and ∇-CLUE in PyTorch, the other side of a race for speed.
 
-    python search.py RUN [--threads 2] [--trial full|quick]
+    python search.py RUN [--threads N] [--trial full|quick]
 
 opens a run folder (docs/run-folder.md) and answers requests on stdin, one JSON object a line; README.md lists them.
 Everything is f32 on the CPU. How the work is laid out (the formulation) is chosen by a short trial whenever a number
@@ -10,6 +10,7 @@ of rows is asked for the first time; trials are not timed.
 import argparse
 import itertools
 import json
+import os
 import statistics
 import sys
 import threading
@@ -845,6 +846,7 @@ class Runner:
             "uncertainty": mean(total),
             "aleatoric": mean(aleatoric),
             "epistemic": mean(total - aleatoric),
+            "share_certain": mean((total < request["threshold"]).float()) if "threshold" in request else None,
             "formulation": str(plan),
         }
 
@@ -912,7 +914,7 @@ class Runner:
             "uncertainty": mean(h),
             "distance": mean(distance),
             "dpp": mean(dpp(z, count)[0]) if count > 1 else None,
-            "share_below_0.1": mean((h < 0.1).float()),
+            "share_certain": mean((h < request["threshold"]).float()) if "threshold" in request else None,
             "uncertainty_before": mean(original[0]),
             "formulation": str(plan),
         }
@@ -941,7 +943,7 @@ def repeated(request, work):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("run", help="a run folder")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="all processors unless it is said")
     parser.add_argument("--trial", choices=["full", "quick"], default="full", help="quick leaves out torch.compile")
     arguments = parser.parse_args()
     torch.set_grad_enabled(False)

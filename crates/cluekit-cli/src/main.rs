@@ -34,6 +34,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
                   clue explain runs/credit --method clue  what would make it sure about them\n  \
                   clue glam fit runs/credit               one change for a whole group, learned once\n  \
                   clue measure runs/credit                whether that can be trusted\n  \
+                  clue bench runs/credit                  how fast its searches are\n  \
                   clue audit runs/credit                  all of this as one page for a person\n\n\
                   Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some inputs have no accepted explanation,\n\
                   124 stopped by --timeout, 130 by Ctrl-C (128 and the number of the signal)."
@@ -63,6 +64,7 @@ enum Command {
     Explain(Box<cmd::explain::ExplainArgs>),
     Glam(cmd::glam::GlamArgs),
     Measure(cmd::measure::MeasureArgs),
+    Bench(cmd::bench::BenchArgs),
     Audit(Box<cmd::audit::AuditArgs>),
     Report(cmd::report::ReportArgs),
     Experiment(cmd::experiment::ExperimentArgs),
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => cmd::explain::run(*args, cli.quiet),
         Command::Glam(args) => cmd::glam::run(args, cli.quiet),
         Command::Measure(args) => cmd::measure::run(args),
+        Command::Bench(args) => cmd::bench::run(args, cli.quiet),
         Command::Audit(args) => cmd::audit::run(*args, cli.quiet),
         Command::Report(args) => cmd::report::run(args),
         Command::Experiment(args) => cmd::experiment::run(args, cli.quiet),

@@ -6,9 +6,9 @@
 use cluekit::model::store::files::abandon;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{self, IsTerminal, Write};
-use std::process::ExitCode;
+use std::process::{Child, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,7 @@ static ASKED: OnceLock<Reason> = OnceLock::new();
 static REMEDY: OnceLock<&str> = OnceLock::new();
 static WATCHED: LazyLock<Arc<()>> = LazyLock::new(Arc::default);
 static ENDED: AtomicBool = AtomicBool::new(false);
+static PROGRAMS: Mutex<Vec<Weak<Mutex<Child>>>> = Mutex::new(Vec::new());
 
 /// Why the command is to end: its exit code, and what is said of it.
 #[derive(Debug, PartialEq)]
@@ -53,6 +54,21 @@ fn is_watched() -> bool {
 /// Whether the command was told to end.
 pub fn is_asked() -> bool {
     ASKED.get().is_some()
+}
+
+/// Another program is ended too when this command is ended from here.
+pub fn take_along(program: &Arc<Mutex<Child>>) {
+    PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(program));
+}
+
+/// Ends another program, unless it has ended by itself.
+pub fn end_program(program: &Mutex<Child>) {
+    let mut child = program.lock().unwrap_or_else(PoisonError::into_inner);
+    // Of one that has ended already nothing is left to do.
+    if let Ok(None) = child.try_wait() {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
 }
 
 /// What to do after this command was stopped; the first word counts.
@@ -101,6 +117,8 @@ fn ask(reason: Reason) {
 /// Ends the process.
 fn end() -> ! {
     let reason = ASKED.get().expect("somebody asked for it");
+    let programs = std::mem::take(&mut *PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner));
+    programs.iter().filter_map(Weak::upgrade).for_each(|program| end_program(&program));
     let _nobody_writes_now = abandon();
     say(reason);
     signal_hook::low_level::exit(reason.code.into())

@@ -3,6 +3,7 @@
 
 mod adopt;
 mod audit;
+mod bench;
 mod common;
 mod data;
 mod errors;

@@ -23,6 +23,8 @@ fn documents_are_valid_under_their_schemas() {
     ok(&mut train(&run, &[]));
     assert_valid("rank.json", &ok(clue().arg("rank").arg(&run).args(["--top", "3", "--json"])));
     assert_valid("measure.json", &ok(clue().arg("measure").arg(&run).arg("--json")));
+    let bench = ["--rounds", "1", "--inputs", "2", "--method", "clue,nabla", "--above", "0", "--json"];
+    assert_valid("bench.json", &ok(clue().arg("bench").arg(&run).args(bench)));
     let explain = |more: &[&str]| {
         let output = clue().arg("explain").arg(&run).args(["--top", "2", "--json"]).args(more).output().unwrap();
         assert!([Some(0), Some(3)].contains(&output.status.code()), "{}", String::from_utf8_lossy(&output.stderr));

@@ -2,6 +2,7 @@
 
 pub mod adopt;
 pub mod audit;
+pub mod bench;
 pub mod data;
 pub mod dataset;
 pub mod demo;
