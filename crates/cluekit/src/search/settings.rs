@@ -31,7 +31,7 @@ const SUB_RADIUS: f32 = 0.5;
 /// λ_x outside of the paper's searches when nothing is said: clues are to be near.
 const LAMBDA_X: f32 = 0.03;
 /// Steps outside of the paper's searches when nothing is said, and how far the first of them goes.
-const STEPS: usize = 40;
+const STEPS: usize = 25;
 const LEARNING_RATE: f32 = 0.2;
 
 named! {
