@@ -259,6 +259,27 @@ pub(crate) fn logistic(x: f32) -> f32 {
     1.0 / (1.0 + exponential(-x))
 }
 
+/// log(1 + eˣ) = max(x, 0) + log(1 + e^−|x|).
+#[inline(always)]
+pub(crate) fn softplus(x: f32) -> f32 {
+    x.max(0.0) + log_of_sum(exponential(-x.abs()))
+}
+
+/// log(1 + y) for y between 0 and 1, right to some 10⁻⁷: 2 artanh(y / (2 + y)).
+#[inline(always)]
+fn log_of_sum(y: f32) -> f32 {
+    let t = y / (2.0 + y);
+    let square = t * t;
+    // Σ t^(2k + 1) / (2k + 1), t ≤ 1/3: the next term is below 3⁻¹⁵ / 15.
+    let series = 1.0 / 13.0;
+    let series = series * square + 1.0 / 11.0;
+    let series = series * square + 1.0 / 9.0;
+    let series = series * square + 1.0 / 7.0;
+    let series = series * square + 1.0 / 5.0;
+    let series = series * square + 1.0 / 3.0;
+    2.0 * t * (series * square + 1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -337,5 +358,20 @@ mod tests {
         assert!((logistic(0.0) - 0.5).abs() < 1e-7);
         assert!((logistic(2.0) + logistic(-2.0) - 1.0).abs() < 1e-6);
         assert!(logistic(-100.0) < 1e-37 && (logistic(100.0) - 1.0).abs() < 1e-7);
+    }
+
+    #[test]
+    fn the_logarithm_is_right_to_the_last_digits() {
+        for at in 0..=1000 {
+            let y = at as f32 / 1000.0;
+            let (got, expected) = (f64::from(log_of_sum(y)), f64::from(y).ln_1p());
+            assert!((got - expected).abs() < 2e-7 * expected + 1e-9, "log(1 + {y}) = {got}, expected {expected}");
+        }
+    }
+
+    #[test]
+    fn softplus_is_flat_on_the_left_and_steep_on_the_right() {
+        assert!((softplus(0.0) - 2f32.ln()).abs() < 1e-6 && (softplus(3.0) - softplus(-3.0) - 3.0).abs() < 1e-6);
+        assert!(softplus(-100.0) < 1e-37 && softplus(100.0) == 100.0 && softplus(f32::NAN).is_nan());
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod amortise;
 pub mod audit;
+mod convolution;
 pub mod data;
 pub mod distance;
 pub mod diversity;
@@ -17,6 +18,7 @@ pub mod model;
 mod named;
 mod normal;
 pub mod observer;
+mod panels;
 pub mod parallel;
 pub mod prediction;
 pub mod search;

@@ -10,7 +10,7 @@ pub mod model {
     pub use crate::model::resnet::ResNet;
     pub use crate::model::sghmc::Sghmc;
     pub use crate::model::stacked::stack;
-    pub use crate::model::training::{Batch, Trainable};
+    pub use crate::model::training::{Batch, Trainable, gradient_by_graph};
     pub use crate::model::vae::likelihood::Likelihood;
     pub use crate::model::vae::{VaeNetwork, VaeShape};
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{assert_gradient, disagreements, normals};
 use cluekit::Seed;
-use cluekit::data::{Constraints, Feature, Image, Kind, Scaling, Schema, Target, Targets, Task};
+use cluekit::data::{Constraints, Feature, Image, Kind, Samples, Scaling, Schema, Target, Targets, Task};
 use cluekit::model::plan::Architecture;
 use cluekit::model::{Generative, Predictive, Predictor};
 use cluekit::model::{Stacked, Vae};
@@ -11,7 +11,7 @@ use cluekit::tensor::{
 };
 use cluekit::testing::model::{
     Batch, Head, Layout, Likelihood, Mlp, Network, Parameters, ResNet, Trainable, VaeNetwork, VaeShape, Weights,
-    negative_log_likelihood, stack,
+    gradient_by_graph, negative_log_likelihood, stack,
 };
 use cluekit::uncertainty::{Decomposition, Uncertainty, mean_prediction};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ const CONVOLUTIONS: [[usize; 5]; 6] =
 #[test]
 fn a_halving_convolution_has_the_derivatives_of_its_input_weight_and_bias() {
     for [rows, large, small, height, width] in CONVOLUTIONS {
-        let (x, weight, bias) = ([rows, large, height, width], [small, large, 3, 3], [small]);
+        let (x, weight, bias) = ([rows, height, width, large], [small, large, 3, 3], [small]);
         check_map("input", x, |x| halving_convolution(x, constant(weight, 3), constant(bias, 4)));
         check_map("weight", weight, |weight| halving_convolution(constant(x, 3), weight, constant(bias, 4)));
         check_map("bias", bias, |bias| halving_convolution(constant(x, 3), constant(weight, 4), bias));
@@ -87,7 +87,7 @@ fn a_halving_convolution_has_the_derivatives_of_its_input_weight_and_bias() {
 fn a_doubling_convolution_has_the_derivatives_of_its_input_weight_and_bias() {
     for [rows, large, small, height, width] in CONVOLUTIONS {
         let size = [height, width];
-        let x = [rows, small, height.div_ceil(2), width.div_ceil(2)];
+        let x = [rows, height.div_ceil(2), width.div_ceil(2), small];
         let (weight, bias) = ([small, large, 3, 3], [large]);
         check_map("input", x, |x| doubling_convolution(x, constant(weight, 3), constant(bias, 4), size));
         check_map("weight", weight, |weight| doubling_convolution(constant(x, 3), weight, constant(bias, 4), size));
@@ -120,6 +120,69 @@ fn check_loss(network: &impl Trainable, batch: &Batch) {
         let moved = Parameters::new(layout.clone(), theta.to_vec()).unwrap();
         f64::from(scalar(loss(&Weights::tracked(&moved))))
     });
+}
+
+/// Checks that what a network computes by itself is what the graph of its loss says.
+fn check_by_graph(network: &dyn Trainable, samples: &Samples) {
+    let mut parameters = Parameters::initial(network.layout().clone(), &mut Seed(5).stream("init"));
+    let draws = normals(parameters.values.len(), 6);
+    parameters.values.iter_mut().zip(draws).for_each(|(value, draw)| *value += 0.1 * draw);
+    parameters.layout().clone().entries().iter().filter(|entry| entry.name.ends_with("variance")).for_each(|entry| {
+        parameters.values[entry.range()].iter_mut().for_each(|value| *value = value.abs() + 0.1);
+    });
+    // Several shards, the last one small, in an order of their own.
+    let indices: Vec<usize> = (0..samples.len()).rev().collect();
+    let streams = |row: usize| Seed(7).numbered("noise", row as u64);
+    let own = network.gradient(&parameters, samples, &indices, &streams).unwrap();
+    let graph = gradient_by_graph(network, &parameters, samples, &indices, &streams).unwrap();
+    assert!((own.loss - graph.loss).abs() < 1e-5 * graph.loss.abs().max(1.0), "{} {}", own.loss, graph.loss);
+    for entry in network.layout().entries() {
+        let [own, graph] = [&own.values[entry.range()], &graph.values[entry.range()]];
+        let scale = graph.iter().fold(1e-3f32, |most, value| most.max(value.abs()));
+        for (own, graph) in own.iter().zip(graph) {
+            assert!((own - graph).abs() < 1e-4 * scale, "{}: {own}, the graph says {graph}", entry.name);
+        }
+    }
+}
+
+fn samples_of(x: Vec<f32>, width: usize, y: Targets) -> Samples {
+    Samples { x, width, y, weights: None }
+}
+
+#[test]
+fn perceptrons_have_the_gradient_of_their_graph() {
+    let classes = |rows: u32| Targets::Classes((0..rows).map(|row| row * row % 3).collect());
+    for dropout in [0.0, 0.4] {
+        check_by_graph(
+            &Mlp::new(5, &[20, 17], Head::Classes(3), dropout),
+            &samples_of(normals(150 * 5, 30), 5, classes(150)),
+        );
+        let weights = Some(normals(9, 31).iter().map(|draw| draw.abs()).collect());
+        let samples = Samples { weights, ..samples_of(normals(9 * 5, 32), 5, Targets::Values(normals(9, 33))) };
+        check_by_graph(&Mlp::new(5, &[7], Head::Gaussian, dropout), &samples);
+    }
+    check_by_graph(&Mlp::new(5, &[], Head::Classes(3), 0.0), &samples_of(normals(20, 34), 5, classes(4)));
+}
+
+#[test]
+fn residual_variational_autoencoders_have_the_gradient_of_their_graph() {
+    let samples = |x: Tensor<2>| {
+        let [rows, width] = x.dims();
+        samples_of(values(x), width, Targets::Classes(vec![0; rows]))
+    };
+    let network = |schema: &Schema| VaeNetwork::new(&residual(), schema).unwrap();
+    check_by_graph(&network(&images(2, 3, 4)), &samples(pixels(140, 24)));
+    check_by_graph(&network(&mixed()), &samples(mixed_rows()));
+}
+
+#[test]
+fn residual_networks_have_the_gradient_of_their_graph() {
+    for (channels, blocks) in [(vec![3, 18], 2), (vec![16], 1), (vec![5], 3)] {
+        let image = Image { channels: 2, height: 5, width: 4, maximum: 255.0 };
+        let network = ResNet::new(&image, &channels, blocks, Head::Classes(3));
+        let classes = Targets::Classes((0..70).map(|row| row * row % 3).collect());
+        check_by_graph(&network, &samples_of(values(pixels(70, 40)), 40, classes));
+    }
 }
 
 #[test]

@@ -4,13 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the ground floor up.
-const ROOMS: [&str; 25] = [
+const ROOMS: [&str; 27] = [
     "error",
     "named",
     "seed",
+    "lanes",
+    "panels",
+    "convolution",
     "tensor",
     "parallel",
-    "lanes",
     "linear",
     "normal",
     "observer",

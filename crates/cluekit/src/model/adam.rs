@@ -3,6 +3,7 @@
 //! m ← β₁ m + (1 − β₁) g,  v ← β₂ v + (1 − β₂) g²,  θ ← θ − η · m̂ / (√v̂ + ε), with decoupled weight decay
 //! θ ← θ − η w θ. [Loshchilov2019, Alg. 2]
 
+use crate::lanes::vectorised;
 use rayon::prelude::*;
 
 /// β₁ and β₂: how much of the running moments a step keeps.
@@ -50,11 +51,16 @@ impl Adam {
             .into_par_iter()
             .zip((self.mean.par_chunks_mut(PIECE), self.square.par_chunks_mut(PIECE)));
         pieces.for_each(|((parameters, gradient), (mean, square))| {
-            for (((p, &g), m), v) in parameters.iter_mut().zip(gradient).zip(mean).zip(square) {
-                *m = beta_1 * *m + (1.0 - beta_1) * g;
-                *v = beta_2 * *v + (1.0 - beta_2) * g * g;
-                *p = *p * shrink - rate * *m / ((*v * correction).sqrt() + EPSILON);
-            }
+            vectorised(
+                #[inline(always)]
+                || {
+                    for (((p, &g), m), v) in parameters.iter_mut().zip(gradient).zip(mean).zip(square) {
+                        *m = beta_1 * *m + (1.0 - beta_1) * g;
+                        *v = beta_2 * *v + (1.0 - beta_2) * g * g;
+                        *p = *p * shrink - rate * *m / ((*v * correction).sqrt() + EPSILON);
+                    }
+                },
+            );
         });
     }
 }

@@ -7,7 +7,7 @@
 use super::parameters::Parameters;
 use super::sghmc::Sghmc;
 use super::store::checkpoint::Snapshot;
-use super::training::{MOST_EPOCHS, Session, Trainable, check_finite, gradient, mean_loss, order, stopped};
+use super::training::{MOST_EPOCHS, Session, Trainable, check_finite, mean_loss, order, stopped};
 use crate::error::{Error, Remedy, Result};
 use crate::observer::Progress;
 use crate::seed::Rng;
@@ -180,7 +180,7 @@ pub fn sample_posterior(
         }
         let indices = rows_of_epoch.chunks(schedule.batch).nth(position).expect("a position within the epoch");
         let rng = |row: usize| seed.numbered(&dropout, (steps << 16) + row as u64);
-        let gradient = gradient(model, &parameters, rows.train, indices, rng)?;
+        let gradient = model.gradient(&parameters, rows.train, indices, &rng)?;
         check_finite(what, epoch, "the training loss", gradient.loss, &remedy)?;
         let bound = *bound.get_or_insert(RUNAWAY * gradient.loss.abs().max(1.0));
         if gradient.loss > bound {

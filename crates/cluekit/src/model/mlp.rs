@@ -2,12 +2,13 @@
 //!
 //! Its arrays are `layers.<i>.weight [out, in]` and `layers.<i>.bias [out]`.
 
-use super::parameters::{Layout, Weights};
-use super::training::{Batch, Trainable};
-use crate::data::{Targets, Task};
+use super::dense::{self, Dense};
+use super::parameters::{Layout, Parameters, Weights};
+use super::training::{Batch, Gradient, Streams, Trainable, over_batch};
+use crate::data::{Samples, Targets, Task};
 use crate::error::Result;
 use crate::seed::Rng;
-use crate::tensor::{Tensor, log_softmax, relu, softplus, tensor};
+use crate::tensor::{Tensor, gradients, leaf, log_softmax, relu, scalar, softplus, tensor};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -111,6 +112,58 @@ impl Trainable for Mlp {
     fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Result<Tensor<1>> {
         Ok(negative_log_likelihood(self.forward(weights, batch.x.clone(), rng), batch, self.head))
     }
+
+    fn gradient(
+        &self,
+        parameters: &Parameters,
+        samples: &Samples,
+        indices: &[usize],
+        streams: Streams,
+    ) -> Result<Gradient> {
+        let names: Vec<String> = (0..self.sizes.len() - 1).map(|i| format!("layers.{i}")).collect();
+        let layers = Dense::all(parameters, &names);
+        let (last, hidden) = layers.split_last().expect("a perceptron has a layer");
+        let kept = (1.0 / (1.0 - self.dropout)) as f32;
+        over_batch(indices.len(), self.shard(), |rows| {
+            let mut rng = streams(rows.start);
+            let Samples { x, y, weights, .. } = samples.select(&indices[rows]);
+            // What each layer sees.
+            let mut seen = vec![x];
+            for (layer, at) in hidden.iter().zip(0..) {
+                let mut h = layer.forward(&seen[at]);
+                dense::relu(&mut h);
+                if self.dropout > 0.0 {
+                    let mask = dropout_mask(self.dropout, h.len(), &mut rng);
+                    dense::scale(&mut h, &mask);
+                }
+                seen.push(h);
+            }
+            let (loss, mut g) = slope_by_outputs(last.forward(&seen[hidden.len()]), y, weights, self.head)?;
+            let mut gradient = vec![0.0; parameters.values.len()];
+            for (at, layer) in layers.iter().enumerate().rev() {
+                layer.learn(&seen[at], &g, &mut gradient);
+                if at > 0 {
+                    g = layer.back(&g);
+                    dense::relu_back(&mut g, &seen[at], kept);
+                }
+            }
+            Ok((loss, gradient))
+        })
+    }
+}
+
+/// [`negative_log_likelihood`] with its gradient by the outputs.
+pub(super) fn slope_by_outputs(
+    outputs: Vec<f32>,
+    y: Targets,
+    weights: Option<Vec<f32>>,
+    head: Head,
+) -> Result<(f64, Vec<f32>)> {
+    let outputs = leaf(outputs, [y.len(), head.outputs()]);
+    let batch = Batch { x: outputs.clone(), y, weights };
+    let loss = negative_log_likelihood(outputs.clone(), &batch, head);
+    let slope = gradients(&loss, &[outputs])?.concat();
+    Ok((f64::from(scalar(loss)), slope))
 }
 
 /// Σ over rows of −w log p(y | outputs), where w = 1 unless the batch has weights; for a Gaussian head without the
@@ -147,7 +200,6 @@ pub fn negative_log_likelihood(outputs: Tensor<2>, batch: &Batch, head: Head) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::scalar;
 
     fn batch(y: Targets, weights: Option<Vec<f32>>) -> Batch {
         Batch { x: tensor(vec![], [0, 0]), y, weights }

@@ -9,6 +9,7 @@ pub mod adopted;
 pub(crate) mod bayesian;
 pub mod boosted;
 pub(crate) mod class_weights;
+mod dense;
 pub mod foreign;
 mod frozen;
 pub(crate) mod input_space;

@@ -1,11 +1,11 @@
 //! The networks that one posterior sample can be.
 
 use super::mlp::{Head, Mlp};
-use super::parameters::{Layout, Weights};
+use super::parameters::{Layout, Parameters, Weights};
 use super::plan::{NetworkKind, PredictorKind, PredictorPlan};
 use super::resnet::ResNet;
-use super::training::{Batch, Trainable};
-use crate::data::Schema;
+use super::training::{Batch, Gradient, Streams, Trainable};
+use crate::data::{Samples, Schema};
 use crate::error::{Error, Result};
 use crate::seed::Rng;
 use crate::tensor::Tensor;
@@ -72,6 +72,19 @@ impl Trainable for Network {
         match self {
             Self::Mlp(network) => network.loss(weights, batch, rng),
             Self::ResNet(network) => network.loss(weights, batch, rng),
+        }
+    }
+
+    fn gradient(
+        &self,
+        parameters: &Parameters,
+        samples: &Samples,
+        indices: &[usize],
+        streams: Streams,
+    ) -> Result<Gradient> {
+        match self {
+            Self::Mlp(network) => network.gradient(parameters, samples, indices, streams),
+            Self::ResNet(network) => network.gradient(parameters, samples, indices, streams),
         }
     }
 }

@@ -147,8 +147,16 @@ impl Parameters {
     /// # Panics
     /// When the layout has no such array.
     pub fn array(&self, name: &str) -> &[f32] {
+        &self.values[self.place(name)]
+    }
+
+    /// Where the numbers of the array called `name` lie.
+    ///
+    /// # Panics
+    /// When the layout has no such array.
+    pub fn place(&self, name: &str) -> std::ops::Range<usize> {
         let entry = self.layout.entries().iter().find(|entry| entry.name == name);
-        &self.values[entry.unwrap_or_else(|| panic!("the layout has no array `{name}`")).range()]
+        entry.unwrap_or_else(|| panic!("the layout has no array `{name}`")).range()
     }
 }
 

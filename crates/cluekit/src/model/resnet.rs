@@ -8,13 +8,19 @@
 //! rows at hand, and running statistics follow them; afterwards m and v are these statistics, and the norm becomes part
 //! of the convolution before it.
 
+mod frozen;
+mod learning;
+
+pub(in crate::model) use frozen::{Frozen, Passed};
+
 use super::mlp::{Head, negative_log_likelihood};
 use super::parameters::{Layout, Parameters, Weights};
-use super::training::{Batch, CONVOLUTION_SHARD, Trainable};
-use crate::data::Image;
+use super::training::{Batch, CONVOLUTION_SHARD, Gradient, Streams, Trainable};
+use crate::convolution::Window;
+use crate::data::{Image, Samples};
 use crate::error::Result;
 use crate::seed::Rng;
-use crate::tensor::{Tensor, convolution, relu, tensor};
+use crate::tensor::{Tensor, convolution, pixels, relu, tensor};
 use std::sync::Arc;
 
 /// Added to every variance.
@@ -37,6 +43,13 @@ struct Convolution {
     /// Outputs, inputs, height and width of the kernel.
     kernel: [usize; 4],
     stride: usize,
+}
+
+impl Convolution {
+    fn window(&self) -> Window {
+        let [outputs, inputs, side, _] = self.kernel;
+        Window { inputs, outputs, side, stride: self.stride }
+    }
 }
 
 /// The places of a block's convolutions.
@@ -97,8 +110,7 @@ impl ResNet {
         x: Tensor<2>,
         mut convolve: impl FnMut(&Convolution, Tensor<4>) -> Tensor<4>,
     ) -> Tensor<2> {
-        let rows = x.dims()[0];
-        let mut h = x.reshape([rows, self.image.channels, self.image.height, self.image.width]);
+        let mut h = pixels(x, self.image.channels, [self.image.height, self.image.width]);
         let mut apply = |place: usize, h: Tensor<4>| convolve(&self.convolutions[place], h);
         for block in &self.blocks {
             let inner = relu(apply(block.first, h.clone()));
@@ -108,7 +120,7 @@ impl ResNet {
             };
             h = relu(shortcut + apply(block.second, inner));
         }
-        let pooled = h.flatten::<3>(2, 3).mean_dim(2).squeeze_dim(2);
+        let pooled = h.flatten::<3>(1, 2).mean_dim(1).squeeze_dim(1);
         weights.linear("output", pooled)
     }
 
@@ -131,8 +143,8 @@ impl ResNet {
         let outputs = self.pass(weights, x, |layer, h| {
             let name = &layer.name;
             let h = convolution(h, weights.get(&format!("{name}.weight")), None, layer.stride);
-            let channels = h.dims()[1];
-            let over_channels = |h: Tensor<4>| h.mean_dim(0).mean_dim(2).mean_dim(3);
+            let channels = h.dims()[3];
+            let over_channels = |h: Tensor<4>| h.mean_dim(0).mean_dim(1).mean_dim(2);
             let mean = over_channels(h.clone());
             let centred = h - mean.clone();
             let variance = over_channels(centred.clone().powi_scalar(2));
@@ -144,7 +156,7 @@ impl ResNet {
             }
             let [scale, shift] = ["scale", "shift"].map(|part| {
                 let values: Tensor<1> = weights.get(&format!("{name}.norm.{part}"));
-                values.reshape([1, channels, 1, 1])
+                values.reshape([1, 1, 1, channels])
             });
             centred * (scale / (variance + EPSILON).sqrt()) + shift
         });
@@ -205,14 +217,22 @@ impl Trainable for ResNet {
             }
         })
     }
+
+    fn gradient(
+        &self,
+        parameters: &Parameters,
+        samples: &Samples,
+        indices: &[usize],
+        streams: Streams,
+    ) -> Result<Gradient> {
+        self.gradient_by_hand(parameters, samples, indices, streams)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Samples;
     use crate::data::Targets;
-    use crate::model::training::gradient;
     use crate::seed::Seed;
     use crate::tensor::values;
     use rand_distr::{Distribution, StandardNormal};
@@ -268,13 +288,13 @@ mod tests {
         let all: Vec<usize> = (0..rows).collect();
         // The gradient of a statistic is how far it is from the rows': one whole step against it reaches them, layer
         // by layer, since what a layer sees does not depend on running statistics.
-        let away = gradient(&network, &parameters, &samples, &all, |_| Seed(0).stream("none")).unwrap();
+        let away = network.gradient(&parameters, &samples, &all, &|_| Seed(0).stream("none")).unwrap();
         for entry in network.layout.entries().iter().filter(|entry| entry.is_statistic) {
             for place in entry.range() {
                 parameters.values[place] -= away.values[place];
             }
         }
-        let near = gradient(&network, &parameters, &samples, &all, |_| Seed(0).stream("none")).unwrap();
+        let near = network.gradient(&parameters, &samples, &all, &|_| Seed(0).stream("none")).unwrap();
         for entry in network.layout.entries().iter().filter(|entry| entry.is_statistic) {
             assert!(near.values[entry.range()].iter().all(|away| away.abs() < 1e-5), "{}", entry.name);
         }

@@ -13,6 +13,7 @@
 
 use super::store::checkpoint::Snapshot;
 use crate::error::Result;
+use crate::lanes::vectorised;
 use crate::seed::Seed;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
@@ -58,6 +59,7 @@ impl Sghmc {
     /// One step of the chain; `adapt` is true during burn-in.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32], adapt: bool, seed: Seed, stream: &str) {
         let (step, friction) = (self.step, self.friction);
+        let fourth = step.powi(4);
         let least = (self.steps + 1).min(LEAST_WINDOW) as f32;
         let first = self.steps * parameters.len().div_ceil(PIECE) as u64;
         self.steps += 1;
@@ -71,23 +73,29 @@ impl Sghmc {
         );
         chain.into_par_iter().enumerate().for_each(
             |(piece, (parameters, gradient, momentum, window, mean, square))| {
-                if adapt {
-                    for (((&g, tau), mean), square) in gradient.iter().zip(window).zip(mean).zip(square.iter_mut()) {
-                        let share = *mean * *mean / (*square + f32::MIN_POSITIVE);
-                        *tau = (*tau * (1.0 - share) + 1.0).max(least);
-                        *mean += (g - *mean) / *tau;
-                        *square += (g * g - *square) / *tau;
-                    }
-                }
                 let mut rng = seed.numbered(stream, first + piece as u64);
-                for (((theta, &g), v), &square) in parameters.iter_mut().zip(gradient).zip(momentum).zip(square.iter())
-                {
-                    let rate = step * step / (square.sqrt() + EPSILON);
-                    let variance = (2.0 * friction * rate - step.powi(4)).max(0.0);
-                    let noise: f32 = StandardNormal.sample(&mut rng);
-                    *v += noise * variance.sqrt() - friction * *v - rate * g;
-                    *theta += *v;
-                }
+                let noise: Vec<f32> = StandardNormal.sample_iter(&mut rng).take(parameters.len()).collect();
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        if adapt {
+                            let moments = window.iter_mut().zip(mean).zip(square.iter_mut());
+                            for (&g, ((tau, mean), square)) in gradient.iter().zip(moments) {
+                                let share = *mean * *mean / (*square + f32::MIN_POSITIVE);
+                                *tau = (*tau * (1.0 - share) + 1.0).max(least);
+                                *mean += (g - *mean) / *tau;
+                                *square += (g * g - *square) / *tau;
+                            }
+                        }
+                        let held = momentum.iter_mut().zip(square.iter()).zip(&noise);
+                        for ((theta, &g), ((v, &square), &noise)) in parameters.iter_mut().zip(gradient).zip(held) {
+                            let rate = step * step / (square.sqrt() + EPSILON);
+                            let variance = (2.0 * friction * rate - fourth).max(0.0);
+                            *v += noise * variance.sqrt() - friction * *v - rate * g;
+                            *theta += *v;
+                        }
+                    },
+                );
             },
         );
     }

@@ -7,11 +7,11 @@
 use super::frozen::{Linear, relu, relu_back};
 use super::mlp::{Head, Mlp, VARIANCE_FLOOR, dropout_mask};
 use super::network::Network;
-use super::parameters::{Entry, Layout, Parameters, Weights};
-use super::resnet::ResNet;
+use super::parameters::{Entry, Layout, Parameters};
+use super::resnet::{Frozen, Passed, ResNet};
 use super::store::weights::Arrays;
 use super::training::Trainable;
-use super::{Predictive, Predictor};
+use super::{Predictive, Predictor, dense};
 use crate::error::{Error, Result};
 use crate::lanes::{self, Lanes};
 use crate::parallel::over_shards;
@@ -36,8 +36,7 @@ pub struct Stacked {
 #[derive(Clone, Debug)]
 enum Body {
     Perceptrons(Arc<Perceptrons>),
-    /// One network with the parameters of each member.
-    Residual(Arc<ResNet>, Vec<Weights>),
+    Residual(Arc<Vec<Frozen>>),
 }
 
 impl Stacked {
@@ -80,12 +79,12 @@ impl Stacked {
             }
         }
         let members = unstack(parameters, network.layout());
-        let folded = |member: &Parameters| Weights::frozen(&network.folded(member));
+        let frozen = |member: &Parameters| network.frozen(&network.folded(member));
         Ok(Self {
             head: network.head(),
             samples: members.len(),
             inputs: network.inputs(),
-            body: Body::Residual(Arc::new(network.clone()), members.iter().map(folded).collect()),
+            body: Body::Residual(Arc::new(members.iter().map(frozen).collect())),
         })
     }
 
@@ -126,12 +125,37 @@ impl Stacked {
     fn outputs(&self, x: &Tensor<2>, places: &[usize]) -> Tensor<3> {
         match &self.body {
             Body::Perceptrons(networks) => networks.outputs(x, places),
-            Body::Residual(network, members) => {
-                let each = places.iter().map(|&at| network.forward(&members[at], x.clone()).unsqueeze_dim(0));
-                Tensor::cat(each.collect(), 0)
-            }
+            Body::Residual(members) => residual_outputs(members, x, places, self.head.outputs()),
         }
     }
+}
+
+/// What residual networks say of some rows; threads share the networks.
+///
+/// # Shapes
+/// - `x`: `[rows, inputs]`, returns: `[places, rows, outputs]`
+fn residual_outputs(members: &Arc<Vec<Frozen>>, x: &Tensor<2>, places: &[usize], outputs: usize) -> Tensor<3> {
+    let (rows, tracked) = (x.dims()[0], is_tracked(x));
+    let numbers = values(x.clone());
+    let each = over_shards(places.len(), 1, |at| {
+        let (outputs, passed) = members[places[at.start]].forward(&numbers);
+        (outputs, tracked.then_some(passed))
+    });
+    let (said, passed): (Vec<Vec<f32>>, Vec<Option<Passed>>) = each.into_iter().unzip();
+    let (members, chosen) = (members.clone(), places.to_vec());
+    let shape = [places.len(), rows, outputs];
+    let pull_back: PullBack = Arc::new(move |cotangent| {
+        let each = over_shards(chosen.len(), 1, |at| {
+            let cotangent = &cotangent[at.start * rows * outputs..at.end * rows * outputs];
+            passed[at.start].as_ref().map(|passed| members[chosen[at.start]].back(cotangent, passed))
+        });
+        let sum = each.into_iter().flatten().reduce(|mut sum, own| {
+            dense::add(&mut sum, &own);
+            sum
+        });
+        Ok(sum.expect("somebody is asked"))
+    });
+    pulled_back(x, said.concat(), shape, pull_back)
 }
 
 /// Perceptrons of one shape.
@@ -294,8 +318,8 @@ pub fn masked_copies(network: &Mlp, parameters: &[f32], samples: usize, seed: Se
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::tensor;
-    use crate::tensor::values;
+    use crate::model::parameters::Weights;
+    use crate::tensor::{tensor, values};
 
     fn rows() -> Tensor<2> {
         tensor(vec![0.2, -1.0, 0.7, 0.4, 1.5, -0.3], [2, 3])

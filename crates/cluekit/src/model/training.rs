@@ -10,6 +10,7 @@ use crate::parallel::{SHARD, over_shards, shards};
 use crate::seed::{Rng, Seed};
 use crate::tensor::{Tensor, scalar, tensor};
 use rand::seq::SliceRandom;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,7 +55,22 @@ pub trait Trainable: Sync {
     fn shard(&self) -> usize {
         SHARD
     }
+
+    /// The mean loss of the rows at `indices`, with its gradient; `streams` says what the shard that begins at some row
+    /// draws from.
+    fn gradient(
+        &self,
+        parameters: &Parameters,
+        samples: &Samples,
+        indices: &[usize],
+        streams: Streams,
+    ) -> Result<Gradient> {
+        gradient_by_graph(self, parameters, samples, indices, streams)
+    }
 }
+
+/// The random numbers of a shard by the position of its first row.
+pub type Streams<'a> = &'a (dyn Fn(usize) -> Rng + Sync);
 
 /// Rows that a thread takes at a time of residual networks and ladders: each row is much work and much memory.
 pub(super) const CONVOLUTION_SHARD: usize = SHARD / 2;
@@ -137,36 +153,56 @@ pub struct Gradient {
     pub values: Vec<f32>,
 }
 
-/// The mean loss of some rows and its gradient; shards of the batch run on the threads there are.
-pub fn gradient(
-    model: &dyn Trainable,
-    parameters: &Parameters,
-    samples: &Samples,
-    indices: &[usize],
-    rng: impl Fn(usize) -> Rng + Sync,
+/// Parameters whose gradients one thread sums up at a time.
+const PIECE: usize = 1 << 16;
+
+/// The mean loss of `rows` rows and its gradient, from sums over shards; these run on the threads there are.
+pub fn over_batch(
+    rows: usize,
+    shard: usize,
+    sums: impl Fn(Range<usize>) -> Result<(f64, Vec<f32>)> + Sync + Send,
 ) -> Result<Gradient> {
     let (mut loss, mut values) = (0.0, Vec::new());
-    for block in shards(indices.len(), SHARDS_AT_ONCE * model.shard()) {
-        let parts = over_shards(block.len(), model.shard(), |rows| -> Result<(f64, Vec<f32>)> {
-            let rows = block.start + rows.start..block.start + rows.end;
-            let weights = Weights::tracked(parameters);
-            let mut rng = rng(rows.start);
-            let loss = model.loss(&weights, &Batch::of(samples, &indices[rows]), &mut rng)?;
-            let gradient = weights.gradient(&loss)?;
-            Ok((f64::from(scalar(loss)), gradient))
-        });
+    for block in shards(rows, SHARDS_AT_ONCE * shard) {
+        let parts = over_shards(block.len(), shard, |rows| sums(block.start + rows.start..block.start + rows.end));
+        let mut gradients = Vec::with_capacity(parts.len() + 1);
         for part in parts {
             let (part, gradient) = part?;
             loss += part;
-            match values.is_empty() {
-                true => values = gradient,
-                false => values.iter_mut().zip(&gradient).for_each(|(sum, g)| *sum += g),
-            }
+            gradients.push(gradient);
         }
+        if values.is_empty() && !gradients.is_empty() {
+            values = gradients.remove(0);
+        }
+        let last = block.end == rows;
+        values.par_chunks_mut(PIECE).enumerate().for_each(|(piece, values)| {
+            for gradient in &gradients {
+                values.iter_mut().zip(&gradient[piece * PIECE..]).for_each(|(sum, g)| *sum += g);
+            }
+            if last {
+                let scale = 1.0 / rows as f32;
+                values.iter_mut().for_each(|g| *g *= scale);
+            }
+        });
     }
-    let scale = 1.0 / indices.len() as f32;
-    values.iter_mut().for_each(|g| *g *= scale);
-    Ok(Gradient { loss: loss / indices.len() as f64, values })
+    Ok(Gradient { loss: loss / rows as f64, values })
+}
+
+/// [`Trainable::gradient`] from the graph of [`Trainable::loss`].
+pub fn gradient_by_graph<T: Trainable + ?Sized>(
+    model: &T,
+    parameters: &Parameters,
+    samples: &Samples,
+    indices: &[usize],
+    streams: Streams,
+) -> Result<Gradient> {
+    over_batch(indices.len(), model.shard(), |rows| {
+        let weights = Weights::tracked(parameters);
+        let mut rng = streams(rows.start);
+        let loss = model.loss(&weights, &Batch::of(samples, &indices[rows]), &mut rng)?;
+        let gradient = weights.gradient(&loss)?;
+        Ok((f64::from(scalar(loss)), gradient))
+    })
 }
 
 /// The mean loss over all rows of `samples`.
@@ -312,7 +348,7 @@ pub fn fit(
         for indices in order(rows.train.len(), seed, what, state.epoch).chunks(settings.batch).skip(done) {
             let step = state.adam.steps;
             let stream = |row: usize| seed.numbered(&noise, (step << 16) + row as u64);
-            let gradient = gradient(model, &state.parameters, rows.train, indices, stream)?;
+            let gradient = model.gradient(&state.parameters, rows.train, indices, &stream)?;
             check_finite(what, state.epoch, "the training loss", gradient.loss, remedy)?;
             let rate = settings.rate_at(step, total);
             state.step(&gradient.values, rate, settings.weight_decay);

@@ -3,7 +3,7 @@
 use super::residual::OUTPUT_SPREAD;
 use crate::data::Image;
 use crate::model::parameters::{Layout, Weights};
-use crate::tensor::{Tensor, doubling_convolution, halving_convolution, silu};
+use crate::tensor::{Tensor, doubling_convolution, halving_convolution, pixels, planes, silu};
 
 /// The pair of networks, with the sizes that the image takes on the way down.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,25 +42,23 @@ impl Convolution {
     /// # Shapes
     /// - `x`: `[rows, inputs]`, returns: `[rows, 2 latent]`
     pub fn encode(&self, weights: &Weights, x: Tensor<2>) -> Tensor<2> {
-        let rows = x.dims()[0];
-        let mut h = x.reshape([rows, self.channels[0], self.sizes[0][0], self.sizes[0][1]]);
+        let mut h = pixels(x, self.channels[0], self.sizes[0]);
         for i in 0..self.channels.len() - 1 {
             let name = format!("encoder.convolutions.{i}");
             let (weight, bias) = (weights.get(&format!("{name}.weight")), weights.get(&format!("{name}.bias")));
             h = silu(halving_convolution(h, weight, bias));
         }
-        let h = silu(weights.linear("encoder.hidden", h.flatten(1, 3)));
+        let h = silu(weights.linear("encoder.hidden", planes(h)));
         weights.linear("encoder.output", h)
     }
 
     /// # Shapes
     /// - `z`: `[rows, latent]`, returns: `[rows, inputs]`
     pub fn decode(&self, weights: &Weights, z: Tensor<2>) -> Tensor<2> {
-        let rows = z.dims()[0];
         let deepest = self.channels.len() - 1;
         let h = silu(weights.linear("decoder.input", z));
         let h = silu(weights.linear("decoder.hidden", h));
-        let mut h = h.reshape([rows, self.channels[deepest], self.sizes[deepest][0], self.sizes[deepest][1]]);
+        let mut h = pixels(h, self.channels[deepest], self.sizes[deepest]);
         for i in (0..deepest).rev() {
             let name = format!("decoder.convolutions.{i}");
             let (weight, bias) = (weights.get(&format!("{name}.weight")), weights.get(&format!("{name}.bias")));
@@ -69,6 +67,6 @@ impl Convolution {
                 h = silu(h);
             }
         }
-        h.flatten(1, 3)
+        planes(h)
     }
 }

@@ -18,7 +18,7 @@ use super::VaeShape;
 use super::residual::{BLOCK_SPREAD, OUTPUT_SPREAD, Residual};
 use crate::data::Image;
 use crate::model::parameters::{Layout, Weights};
-use crate::tensor::{Tensor, convolution, doubling_convolution, halving_convolution, silu};
+use crate::tensor::{Tensor, convolution, doubling_convolution, halving_convolution, pixels, planes, silu};
 
 /// The pair of networks.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,9 +86,7 @@ impl Ladder {
     /// # Shapes
     /// - `x`: `[rows, inputs]`, returns: `[rows, 2 (high + low)]`
     pub fn encode(&self, weights: &Weights, x: Tensor<2>) -> Tensor<2> {
-        let rows = x.dims()[0];
-        let [height, width] = self.sizes[0];
-        let mut h = x.reshape([rows, self.channels[0], height, width]);
+        let mut h = pixels(x, self.channels[0], self.sizes[0]);
         let mut detail = None;
         for i in 0..self.groups() {
             let group = format!("encoder.groups.{i}");
@@ -96,10 +94,10 @@ impl Ladder {
             let input = if i == 0 { h } else { silu(h) };
             h = self.blocks(weights, &group, halving_convolution(input, weight, bias));
             if i == 0 {
-                detail = Some(weights.linear("encoder.low", silu(h.clone()).flatten(1, 3)));
+                detail = Some(weights.linear("encoder.low", planes(silu(h.clone()))));
             }
         }
-        let gist = self.encoder.forward(weights, silu(h).flatten(1, 3));
+        let gist = self.encoder.forward(weights, planes(silu(h)));
         joined(&gist, &detail.expect("a ladder has a group"), self.latent)
     }
 
@@ -108,10 +106,7 @@ impl Ladder {
     pub fn decode(&self, weights: &Weights, z: Tensor<2>) -> Tensor<2> {
         let rows = z.dims()[0];
         let [gist, detail] = parted(&z, self.latent);
-        let shaped = |flat: Tensor<2>, group: usize| {
-            let [height, width] = self.sizes[group];
-            flat.reshape([rows, self.channels[group], height, width])
-        };
+        let shaped = |flat: Tensor<2>, group: usize| pixels(flat, self.channels[group], self.sizes[group]);
         let mut h = shaped(self.decoder.forward(weights, gist.clone()), self.groups());
         for i in (0..self.groups()).rev() {
             let group = format!("decoder.groups.{i}");
@@ -122,13 +117,13 @@ impl Ladder {
             let code = weights.linear(&format!("{group}.code"), gist.clone());
             let part = |place: usize| {
                 let part = code.clone().slice([0..rows, place * channels..(place + 1) * channels]);
-                part.reshape([rows, channels, 1, 1])
+                part.reshape([rows, 1, 1, channels])
             };
             h = self.blocks(weights, &group, h * (part(0) + 1.0) + part(1));
             let (weight, bias) = arrays(weights, &format!("{group}.double"));
             h = doubling_convolution(silu(h), weight, bias, self.sizes[i]);
         }
-        h.flatten(1, 3)
+        planes(h)
     }
 }
 

@@ -5,14 +5,15 @@
 
 pub mod convolution;
 pub mod ladder;
+mod learning;
 pub mod likelihood;
 pub mod residual;
 
 use super::Generative;
 use super::parameters::{Layout, Parameters, Weights};
 use super::plan::{Architecture, GenerativePlan};
-use super::training::{Batch, CONVOLUTION_SHARD, Session, Trainable, fit};
-use crate::data::{Image, Schema};
+use super::training::{Batch, CONVOLUTION_SHARD, Gradient, Session, Streams, Trainable, fit, gradient_by_graph};
+use crate::data::{Image, Samples, Schema};
 use crate::error::{Error, Result};
 use crate::parallel::SHARD;
 use crate::seed::Rng;
@@ -194,6 +195,21 @@ impl Trainable for VaeNetwork {
     /// −Σ ELBO.
     fn loss(&self, weights: &Weights, batch: &Batch, rng: &mut Rng) -> Result<Tensor<1>> {
         Ok(self.elbo(weights, &batch.x, rng).sum().neg())
+    }
+
+    fn gradient(
+        &self,
+        parameters: &Parameters,
+        samples: &Samples,
+        indices: &[usize],
+        streams: Streams,
+    ) -> Result<Gradient> {
+        match &self.body {
+            Body::Residual { encoder, decoder } => {
+                learning::gradient(self, [encoder, decoder], parameters, (samples, indices), streams)
+            }
+            Body::Convolution(_) | Body::Ladder(_) => gradient_by_graph(self, parameters, samples, indices, streams),
+        }
     }
 }
 

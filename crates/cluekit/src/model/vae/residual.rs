@@ -44,6 +44,13 @@ impl Residual {
         Self { name: name.into(), depth }
     }
 
+    /// The names of the layers, in the order in which they are used.
+    pub(super) fn layers(&self) -> Vec<String> {
+        let blocks = (0..self.depth).map(|i| format!("blocks.{i}"));
+        let parts = std::iter::once("input".into()).chain(blocks).chain(["output".into()]);
+        parts.map(|part| format!("{}.{part}", self.name)).collect()
+    }
+
     /// # Shapes
     /// - `x`: `[rows, inputs]`, returns: `[rows, outputs]`
     pub fn forward(&self, weights: &Weights, x: Tensor<2>) -> Tensor<2> {
