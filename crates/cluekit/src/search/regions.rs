@@ -2,12 +2,13 @@
 //!
 //! A pixel counts as changed by more than [`FAINT`]; changed pixels that touch, at a corner too, are one region, and all
 //! that is fainter is a region of its own. A region goes back if the clue costs less without it and the model stays sure.
-//! Regions that may go back one by one are tried together first.
+//! A rough look by a few posterior samples finds out which may; those that may go back one by one are tried together, and
+//! judged by all samples.
 //!
 //! Since what is needless goes back, an anchored search may go farther than its price of distance says: other models
 //! believe its clues more often for it. Without an anchor they believe them anyhow.
 
-use super::certificate::{Acceptance, Evaluated, evaluate, final_inputs};
+use super::certificate::{Acceptance, Evaluated, evaluate, evaluate_roughly, final_inputs};
 use super::descent::{Descent, End};
 use super::{Decoding, Objective, Search};
 use crate::data::Image;
@@ -19,6 +20,9 @@ const FAINT: f32 = 0.05;
 const MOST_REGIONS: usize = 24;
 /// Rounds at the most.
 const ROUNDS: usize = 6;
+
+/// Posterior samples of a rough look.
+const ROUGH_SAMPLES: usize = 8;
 
 /// Share of λ_x that an anchored search has whose needless changes go back.
 const FARTHER: f32 = 0.5;
@@ -58,15 +62,19 @@ pub(super) fn without_needless(
 ) -> Result<Vec<Trimmed>> {
     let x = final_inputs(descent, &ends)?;
     let amount = |evaluated: &Evaluated| evaluated.prediction.uncertainty.get(acceptance.kind);
-    let ask = |rows: &[(usize, Vec<f32>)]| {
+    let looked_at = |rows: &[(usize, Vec<f32>)], roughly: bool| {
         let places: Vec<(usize, &[f32])> =
             rows.iter().map(|(end, _)| (ends[*end].input, ends[*end].z.as_slice())).collect();
         let x: Vec<Vec<f32>> = rows.iter().map(|(_, x)| x.clone()).collect();
-        if rows.is_empty() { Ok(vec![]) } else { evaluate(descent, &places, &x) }
+        match roughly {
+            _ if rows.is_empty() => Ok(vec![]),
+            true => evaluate_roughly(descent, &places, &x, ROUGH_SAMPLES),
+            false => evaluate(descent, &places, &x),
+        }
     };
     let whole: Vec<(usize, Vec<f32>)> = x.into_iter().enumerate().collect();
     let original = |end: usize| descent.origins[ends[end].input].x.as_slice();
-    let mut clues: Vec<Clue> = ask(&whole)?
+    let mut clues: Vec<Clue> = looked_at(&whole, false)?
         .into_iter()
         .zip(whole)
         .map(|(now, (end, x))| {
@@ -76,40 +84,52 @@ pub(super) fn without_needless(
             Clue { uncertainty: amount(&now), cost: now.cost, limit, regions, needed: vec![], certain, x }
         })
         .collect();
+    // Every region alone, clue after clue.
+    let alone = |clues: &[Clue], end: usize| -> Vec<(usize, Vec<f32>)> {
+        clues[end].regions.iter().map(|region| (end, clues[end].without([region], original(end)))).collect()
+    };
+    // Clues that nothing was taken from stay as they are.
+    let mut active: Vec<usize> = (0..clues.len()).filter(|&end| !clues[end].regions.is_empty()).collect();
     for _ in 0..ROUNDS {
         descent.go_on()?;
-        let alone = |(end, clue): (usize, &Clue)| {
-            clue.regions.iter().map(|region| (end, clue.without([region], original(end)))).collect::<Vec<_>>()
-        };
-        let rows: Vec<(usize, Vec<f32>)> = clues.iter().enumerate().flat_map(alone).collect();
-        let mut said = ask(&rows)?.into_iter();
+        // The clue as it is comes first: a rough look is compared with another.
+        let as_it_is = |end: usize| std::iter::once((end, clues[end].x.clone()));
+        let rows: Vec<_> = active.iter().flat_map(|&end| as_it_is(end).chain(alone(&clues, end))).collect();
+        let mut said = looked_at(&rows, true)?.into_iter();
         let mut together = Vec::new();
-        for (end, clue) in clues.iter_mut().enumerate() {
-            let said: Vec<Evaluated> = said.by_ref().take(clue.regions.len()).collect();
-            clue.needed = said.iter().map(|now| amount(now) >= acceptance.threshold).collect();
-            let mut gains: Vec<usize> =
-                (0..said.len()).filter(|&at| clue.gains(amount(&said[at]), said[at].cost)).collect();
-            gains.sort_by(|&a, &b| said[a].cost.total_cmp(&said[b].cost));
+        for &end in &active {
+            let clue = &clues[end];
+            let said: Vec<Evaluated> = said.by_ref().take(1 + clue.regions.len()).collect();
+            let more = |now: &Evaluated| [amount(now) - amount(&said[0]), now.cost - said[0].cost];
+            let mut gains: Vec<(usize, f32)> = said[1..]
+                .iter()
+                .map(more)
+                .enumerate()
+                .filter(|(_, [uncertainty, cost])| clue.gains(clue.uncertainty + uncertainty, clue.cost + cost))
+                .map(|(at, [_, cost])| (at, cost))
+                .collect();
+            gains.sort_by(|a, b| a.1.total_cmp(&b.1));
             // All that gain, half of them, and the best alone.
             let mut sizes = vec![gains.len(), gains.len().div_ceil(2), gains.len().min(1)];
             sizes.dedup();
             for size in sizes.into_iter().filter(|&size| size > 0) {
-                let back = gains[..size].to_vec();
+                let back: Vec<usize> = gains[..size].iter().map(|&(at, _)| at).collect();
                 let row = clue.without(back.iter().map(|&at| &clue.regions[at]), original(end));
                 together.push((end, row, back));
             }
         }
-        if together.is_empty() {
-            break;
-        }
         let rows: Vec<(usize, Vec<f32>)> = together.iter().map(|(end, x, _)| (*end, x.clone())).collect();
         let mut best: Vec<Option<usize>> = vec![None; clues.len()];
-        let said = ask(&rows)?;
+        let said = looked_at(&rows, false)?;
         for (at, (end, ..)) in together.iter().enumerate() {
             let better = best[*end].is_none_or(|best| said[at].cost < said[best].cost);
             if clues[*end].gains(amount(&said[at]), said[at].cost) && better {
                 best[*end] = Some(at);
             }
+        }
+        active.retain(|&end| best[end].is_some());
+        if active.is_empty() {
+            break;
         }
         for (clue, best) in clues.iter_mut().zip(best) {
             let Some(best) = best else { continue };
@@ -119,6 +139,13 @@ pub(super) fn without_needless(
             let left = |(at, region): (usize, Vec<usize>)| (!back.contains(&at)).then_some(region);
             clue.regions = std::mem::take(&mut clue.regions).into_iter().enumerate().filter_map(left).collect();
         }
+        active.retain(|&end| !clues[end].regions.is_empty());
+    }
+    let rows: Vec<_> = (0..clues.len()).flat_map(|end| alone(&clues, end)).collect();
+    let mut said = looked_at(&rows, false)?.into_iter();
+    for clue in &mut clues {
+        let said = said.by_ref().take(clue.regions.len());
+        clue.needed = said.map(|now| amount(&now) >= acceptance.threshold).collect();
     }
     let trimmed = ends.iter().zip(clues).map(|(end, clue)| Trimmed {
         minimal: clue.certain.then(|| clue.needed.iter().all(|&needed| needed)),
@@ -137,7 +164,7 @@ struct Clue {
     certain: bool,
     /// Regions that still differ from the input: the pixels of each, in all channels.
     regions: Vec<Vec<usize>>,
-    /// Which of them the model needs to be certain, by the last look.
+    /// Which of them the model needs to be certain.
     needed: Vec<bool>,
 }
 

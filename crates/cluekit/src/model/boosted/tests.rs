@@ -3,7 +3,6 @@
 use super::*;
 use crate::seed::Rng;
 use crate::data::{Scaling, Targets};
-use crate::seed::Rng;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use std::sync::atomic::{AtomicUsize, Ordering};
