@@ -246,7 +246,7 @@ pub(crate) fn exponential(x: f32) -> f32 {
     let p = p * r + 8.333_452e-3;
     let p = p * r + 4.166_579_6e-2;
     let p = p * r + 0.166_666_65;
-    let p = p * r + 0.500_000_01;
+    let p = p * r + 0.5;
     let p = p * r * r + r + 1.0;
     p * f32::from_bits(((n as i32 + 127) << 23) as u32)
 }
