@@ -207,7 +207,8 @@ impl Window {
         let Self { inputs, outputs, side, stride } = *self;
         // The lines of the window that see a pixel of this rest, the last one first: it is where the first place is.
         let seeing = |rest: usize| -> Vec<usize> {
-            (0..side).rev().filter(|tap| (rest + self.padding() + side * stride - tap) % stride == 0).collect()
+            let sees = |tap: &usize| (rest + self.padding() + side * stride - tap).is_multiple_of(stride);
+            (0..side).rev().filter(sees).collect()
         };
         let phase = |rest: [usize; 2]| {
             let [down, across] = rest.map(seeing);
