@@ -1,10 +1,13 @@
-//! Products of weights with many rows at once: each row is a lane of the processor's registers.
+//! Products of weights with rows: each row is a lane of the processor's registers, or, where rows are few, each output.
 //!
-//! yⱼ = bⱼ + Σₖ wⱼₖ xₖ, where xₖ and yⱼ are numbers of up to [`BLOCK`] rows side by side. Weights are read as they are
-//! stored, each number once for a block, so nothing is packed and few rows cost little more than reading the weights.
-//! The sums of a row are the same to the bit whichever rows lie beside it.
+//! yⱼ = bⱼ + Σₖ wⱼₖ xₖ, where xₖ and yⱼ are numbers of up to [`BLOCK`] rows side by side. Up to [`FEW`] rows lie one behind
+//! the other: then a product takes as long as reading its weights does. The sums of a row are the same to the bit whichever
+//! rows lie beside it, and however many.
 
+use crate::panels::{Panels, multiplied};
 use pulp::{Arch, Simd, WithSimd};
+use std::hint::black_box;
+use std::mem::take;
 
 /// Rows that lie side by side: three of the widest registers.
 pub(crate) const BLOCK: usize = 48;
@@ -13,7 +16,11 @@ pub(crate) const LANE: usize = 16;
 /// Outputs of one tile at the most: with three registers of rows each they fill a file of 32 registers.
 const TILE: usize = 8;
 
-/// Some rows of `features` numbers, block after block; in a block feature after feature, and there row beside row.
+/// Rows that are so few that they lie one behind the other.
+const FEW: usize = 8;
+
+/// Some rows of `features` numbers, block after block; in a block feature after feature, and there row beside row. Few rows
+/// lie one behind the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes {
     rows: usize,
@@ -24,7 +31,8 @@ pub(crate) struct Lanes {
 impl Lanes {
     /// Zeros.
     pub fn zeros(rows: usize, features: usize) -> Self {
-        Self { rows, features, values: vec![0.0; rows.next_multiple_of(LANE) * features] }
+        let lanes = if rows <= FEW { rows } else { rows.next_multiple_of(LANE) };
+        Self { rows, features, values: vec![0.0; lanes * features] }
     }
 
     /// Rows that lie one behind the other.
@@ -33,6 +41,10 @@ impl Lanes {
     /// - `x`: `[rows, features]`
     pub fn from_rows(x: &[f32], features: usize) -> Self {
         let mut lanes = Self::zeros(x.len() / features, features);
+        if lanes.rows <= FEW {
+            lanes.values.copy_from_slice(x);
+            return lanes;
+        }
         for (rows, (block, width)) in x.chunks(BLOCK * features).zip(blocks_mut(&mut lanes.values, features)) {
             // A line of the cache at a time, so that neither side is walked through in long strides.
             for first in (0..features).step_by(LANE) {
@@ -51,6 +63,9 @@ impl Lanes {
     /// # Shapes
     /// - returns: `[rows, features]`
     pub fn to_rows(&self) -> Vec<f32> {
+        if self.rows <= FEW {
+            return self.values.clone();
+        }
         let mut x = vec![0.0; self.rows * self.features];
         for (rows, (block, width)) in x.chunks_mut(BLOCK * self.features).zip(blocks(&self.values, self.features)) {
             for first in (0..self.features).step_by(LANE) {
@@ -75,24 +90,24 @@ impl Lanes {
     }
 
     /// W x + b of every row; without a bias W x.
-    ///
-    /// # Shapes
-    /// - `weight`: `[outputs, features]`, `bias`: `[outputs]`
-    pub fn linear(&self, weight: &[f32], bias: Option<&[f32]>) -> Self {
-        let mut out = Self::zeros(self.rows, weight.len() / self.features);
+    pub fn linear(&self, weight: &Panels, bias: Option<&[f32]>) -> Self {
+        let mut out = Self::zeros(self.rows, weight.outputs());
         out.add_product(weight, bias, self, false);
         out
     }
 
     /// Adds W x + b of every row; without a bias W x.
-    pub fn add_linear(&mut self, weight: &[f32], bias: Option<&[f32]>, x: &Self) {
+    pub fn add_linear(&mut self, weight: &Panels, bias: Option<&[f32]>, x: &Self) {
         self.add_product(weight, bias, x, true);
     }
 
-    fn add_product(&mut self, weight: &[f32], bias: Option<&[f32]>, x: &Self, add: bool) {
-        let (inputs, outputs) = (x.features, self.features);
-        assert_eq!((weight.len(), self.rows), (inputs * outputs, x.rows), "the sizes of a product fit each other");
-        Arch::new().dispatch(Product { weight, bias, add, inputs, outputs, x: &x.values, out: &mut self.values });
+    fn add_product(&mut self, weight: &Panels, bias: Option<&[f32]>, x: &Self, add: bool) {
+        let sizes = (weight.inputs(), weight.outputs(), self.rows);
+        assert_eq!(sizes, (x.features, self.features, x.rows), "the sizes of a product fit each other");
+        match self.rows <= FEW {
+            true => multiplied(weight, bias, &x.values, &mut self.values, add),
+            false => Arch::new().dispatch(Product { weight, bias, add, x: &x.values, out: &mut self.values }),
+        }
     }
 }
 
@@ -117,23 +132,6 @@ fn blocks_mut(values: &mut [f32], features: usize) -> impl Iterator<Item = (&mut
     })
 }
 
-/// `weight` with rows and columns exchanged, as the way back through a product needs it.
-///
-/// # Shapes
-/// - `weight`: `[outputs, inputs]`, returns: `[inputs, outputs]`
-pub(crate) fn transposed(weight: &[f32], inputs: usize) -> Vec<f32> {
-    let outputs = weight.len() / inputs;
-    let mut turned = vec![0.0; weight.len()];
-    for first in (0..outputs).step_by(LANE) {
-        let last = outputs.min(first + LANE);
-        for (input, turned) in turned.chunks_exact_mut(outputs).enumerate() {
-            let column = weight[first * inputs + input..].iter().step_by(inputs);
-            turned[first..last].iter_mut().zip(column).for_each(|(turned, value)| *turned = *value);
-        }
-    }
-    turned
-}
-
 /// `work` on slices, compiled for what the processor has.
 pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     Arch::new().dispatch(work)
@@ -141,11 +139,9 @@ pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
 
 /// W x + b, or what was there plus W x, of all blocks.
 struct Product<'a> {
-    weight: &'a [f32],
+    weight: &'a Panels,
     bias: Option<&'a [f32]>,
     add: bool,
-    inputs: usize,
-    outputs: usize,
     x: &'a [f32],
     out: &'a mut [f32],
 }
@@ -155,18 +151,23 @@ impl WithSimd for Product<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Product { weight, bias, add, inputs, outputs, x, out } = self;
+        let Product { weight, bias, add, x, out } = self;
+        let (inputs, outputs) = (weight.inputs(), weight.outputs());
         let most = if S::REGISTER_COUNT >= 32 { TILE } else { TILE / 2 };
         let mut first = 0;
         while first < outputs {
             // The largest tile that is left: 8, 4, 2 or 1 outputs.
             let tile = most.min(1 << (outputs - first).ilog2());
-            let rows = first * inputs..(first + tile) * inputs;
-            let (weight, bias) = (&weight[rows], bias.map(|bias| &bias[first..first + tile]));
+            let bias = bias.map(|bias| &bias[first..first + tile]);
+            // The next panel is fetched while this one is multiplied, a half of it with each half of this one.
+            let half = first % LANE / TILE * TILE * inputs;
+            let next = first / LANE * LANE + LANE;
+            let mut ahead = if next < outputs { &weight.from_output(next)[half..half + TILE * inputs] } else { &[] };
+            let weight = weight.from_output(first);
             for ((x, width), (out, _)) in blocks(x, inputs).zip(blocks_mut(out, outputs)) {
                 let out = &mut out[first * width..(first + tile) * width];
                 let (x, out) = (S::as_simd_f32s(x).0, S::as_mut_simd_f32s(out).0);
-                let at = Tile { weight, bias, add, inputs, x, registers: width / S::F32_LANES };
+                let at = Tile { weight, bias, add, x, registers: width / S::F32_LANES, ahead: take(&mut ahead) };
                 match tile {
                     8 => at.all::<S, 8>(simd, out),
                     4 => at.all::<S, 4>(simd, out),
@@ -182,19 +183,21 @@ impl WithSimd for Product<'_> {
 /// A few outputs of one block.
 #[derive(Clone, Copy)]
 struct Tile<'a, V> {
+    /// Those of the first output lie [`LANE`] apart, with those of the others behind them.
     weight: &'a [f32],
     bias: Option<&'a [f32]>,
     add: bool,
-    inputs: usize,
     x: &'a [V],
     /// Registers that hold the rows of the block.
     registers: usize,
+    /// Numbers that are fetched from memory on the way.
+    ahead: &'a [f32],
 }
 
 impl<V: Copy> Tile<'_, V> {
     /// `T` outputs of all rows, three registers at a time.
     #[inline(always)]
-    fn all<S: Simd<f32s = V>, const T: usize>(self, simd: S, out: &mut [V]) {
+    fn all<S: Simd<f32s = V>, const T: usize>(mut self, simd: S, out: &mut [V]) {
         let mut at = 0;
         while at < self.registers {
             match self.registers - at {
@@ -202,6 +205,7 @@ impl<V: Copy> Tile<'_, V> {
                 2 => self.some::<S, T, 2>(simd, at, out),
                 _ => self.some::<S, T, 3>(simd, at, out),
             }
+            self.ahead = &[];
             at += 3;
         }
     }
@@ -209,13 +213,15 @@ impl<V: Copy> Tile<'_, V> {
     /// `T` outputs of the rows in `R` registers from `at` on.
     #[inline(always)]
     fn some<S: Simd<f32s = V>, const T: usize, const R: usize>(self, simd: S, at: usize, out: &mut [V]) {
-        let Tile { weight, bias, add, inputs, x, registers } = self;
-        let weight: [&[f32]; T] = std::array::from_fn(|t| &weight[t * inputs..(t + 1) * inputs]);
+        let Tile { weight, bias, add, x, registers, ahead } = self;
         let mut sums: [[V; R]; T] = std::array::from_fn(|t| [simd.splat_f32s(bias.map_or(0.0, |bias| bias[t])); R]);
-        for (k, x) in x.chunks_exact(registers).enumerate().take(inputs) {
-            let x = &x[at..at + R];
+        for (k, (x, weight)) in x.chunks_exact(registers).zip(weight.chunks(LANE)).enumerate() {
+            if let Some(number) = ahead.get(k * TILE) {
+                black_box(*number);
+            }
+            let (x, weight) = (&x[at..at + R], &weight[..T]);
             for t in 0..T {
-                let weight = simd.splat_f32s(weight[t][k]);
+                let weight = simd.splat_f32s(weight[t]);
                 for r in 0..R {
                     sums[t][r] = simd.mul_add_e_f32s(weight, x[r], sums[t][r]);
                 }
@@ -282,6 +288,8 @@ fn log_of_sum(y: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::float_cmp, reason = "the same sums have the same bits")]
+
     use super::*;
     use crate::seed::Seed;
     use rand_distr::{Distribution, StandardNormal};
@@ -294,7 +302,7 @@ mod tests {
     fn a_product_by_hand() {
         // Rows (1, 2) and (3, 4); W = (1 10; 100 0; 0 1), b = (5, 6, 7).
         let x = Lanes::from_rows(&[1.0, 2.0, 3.0, 4.0], 2);
-        let weight = [1.0, 10.0, 100.0, 0.0, 0.0, 1.0];
+        let weight = Panels::of_columns(&[1.0, 10.0, 100.0, 0.0, 0.0, 1.0], 2);
         assert_eq!(x.linear(&weight, Some(&[5.0, 6.0, 7.0])).to_rows(), [26.0, 106.0, 9.0, 48.0, 306.0, 11.0]);
         let mut sum = Lanes::from_rows(&[0.5; 6], 3);
         sum.add_linear(&weight, None, &x);
@@ -306,7 +314,8 @@ mod tests {
         for (rows, inputs, outputs) in [(1, 1, 1), (5, 3, 10), (16, 7, 8), (33, 20, 15), (48, 4, 2), (131, 19, 13)] {
             let (x, weight, bias) =
                 (draws(rows * inputs, "x"), draws(inputs * outputs, "weight"), draws(outputs, "bias"));
-            let y = Lanes::from_rows(&x, inputs).linear(&weight, Some(&bias)).to_rows();
+            let panels = Panels::of_columns(&weight, inputs);
+            let y = Lanes::from_rows(&x, inputs).linear(&panels, Some(&bias)).to_rows();
             for (at, y) in y.iter().enumerate() {
                 let (x, w) = (&x[at / outputs * inputs..], &weight[at % outputs * inputs..]);
                 let sum: f64 = (0..inputs).map(|k| f64::from(x[k]) * f64::from(w[k])).sum();
@@ -317,13 +326,19 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_the_same_bits_alone_and_among_others() {
+    fn a_row_has_the_same_bits_alone_and_among_few_and_many_others() {
         let (inputs, outputs, rows) = (37, 21, 120);
-        let (x, weight) = (draws(rows * inputs, "x"), draws(inputs * outputs, "weight"));
-        let together = Lanes::from_rows(&x, inputs).linear(&weight, None).to_rows();
-        for (row, x) in x.chunks_exact(inputs).enumerate() {
-            let alone = Lanes::from_rows(x, inputs).linear(&weight, None).to_rows();
-            assert_eq!(alone, together[row * outputs..(row + 1) * outputs]);
+        let (x, bias) = (draws(rows * inputs, "x"), draws(outputs, "bias"));
+        let weight = Panels::of_columns(&draws(inputs * outputs, "weight"), inputs);
+        let together = Lanes::from_rows(&x, inputs).linear(&weight, Some(&bias)).to_rows();
+        for count in [1, 2, 3, 5, 8, 9, 17] {
+            for (x, together) in x.chunks(count * inputs).zip(together.chunks(count * outputs)) {
+                let some = Lanes::from_rows(x, inputs).linear(&weight, Some(&bias));
+                assert_eq!(some.to_rows(), together, "{count} rows");
+                let (mut twice, x) = (some.clone(), Lanes::from_rows(x, inputs));
+                twice.add_linear(&weight, Some(&bias), &x);
+                assert!(twice.to_rows().iter().zip(together).all(|(twice, once)| *twice == 2.0 * once));
+            }
         }
     }
 
@@ -333,14 +348,6 @@ mod tests {
             let x = draws(rows * features, "x");
             assert_eq!(Lanes::from_rows(&x, features).to_rows(), x);
         }
-    }
-
-    #[test]
-    fn a_transpose_turned_again_is_the_weight() {
-        let weight = draws(35 * 18, "weight");
-        let turned = transposed(&weight, 18);
-        assert_eq!((turned[1], turned[35]), (weight[18], weight[1]));
-        assert_eq!(transposed(&turned, 35), weight);
     }
 
     #[test]

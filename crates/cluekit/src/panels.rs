@@ -71,6 +71,42 @@ impl Panels {
     }
 }
 
+impl Panels {
+    /// Number of columns of an input.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Number of columns of an output.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// The weights of the outputs from `first` on, up to the end of their panel: the first of them lies at 0 for input 0, at
+    /// 16 for input 1 and so on, with those of its neighbours behind it.
+    pub fn from_output(&self, first: usize) -> &[f32] {
+        let at = first / LANE * self.inputs * LANE;
+        &self.values[at + first % LANE..at + self.inputs * LANE]
+    }
+
+    /// The weights with inputs and outputs exchanged, as the way back through a product needs them.
+    pub fn turned(&self) -> Self {
+        let (inputs, outputs) = (self.outputs, self.inputs);
+        let mut values = vec![0.0; inputs * outputs.next_multiple_of(LANE)];
+        for (panel, turned) in values.chunks_exact_mut((inputs * LANE).max(1)).enumerate() {
+            let first = panel * LANE;
+            // A square of sixteen by sixteen at a time.
+            for (rows, turned) in turned.chunks_mut(LANE * LANE).enumerate() {
+                let from = &self.values[rows * outputs * LANE + first * LANE..(rows + 1) * outputs * LANE];
+                for (output, from) in from.chunks_exact(LANE).take(LANE).enumerate() {
+                    turned[output..].iter_mut().step_by(LANE).zip(from).for_each(|(to, from)| *to = *from);
+                }
+            }
+        }
+        Self { inputs, outputs, values }
+    }
+}
+
 /// Where the numbers of a product lie.
 #[derive(Clone, Copy)]
 pub(crate) struct Places<'a> {
@@ -129,7 +165,12 @@ impl Gathered<'_> {
         for (starts, ends) in starts[..whole].chunks_exact(P).zip(ends.chunks_exact(P)) {
             self.some::<S, V, P>(simd, first, starts, ends);
         }
-        for (starts, ends) in starts[whole..].chunks(2).zip(ends[whole..].chunks(2)) {
+        let (starts, ends) = (&starts[whole..], &ends[whole..]);
+        let half = starts.len() / 4 * 4;
+        for (starts, ends) in starts[..half].chunks_exact(4).zip(ends[..half].chunks_exact(4)) {
+            self.some::<S, V, 4>(simd, first, starts, ends);
+        }
+        for (starts, ends) in starts[half..].chunks(2).zip(ends[half..].chunks(2)) {
             self.some::<S, V, 2>(simd, first, starts, ends);
         }
     }
@@ -345,6 +386,19 @@ mod tests {
 
     fn draws(len: usize, name: &str) -> Vec<f32> {
         StandardNormal.sample_iter(Seed(1).stream(name)).take(len).collect()
+    }
+
+    #[test]
+    fn weights_turned_again_are_the_weights() {
+        for (inputs, outputs) in [(1, 1), (3, 20), (16, 32), (35, 18), (50, 7)] {
+            let weights = Panels::new(inputs, outputs, |input, output| (100 * input + output) as f32);
+            let turned = weights.turned();
+            assert_eq!(
+                turned.values,
+                Panels::new(outputs, inputs, |output, input| (100 * input + output) as f32).values
+            );
+            assert_eq!(turned.turned().values, weights.values);
+        }
     }
 
     #[test]

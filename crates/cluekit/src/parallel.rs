@@ -14,6 +14,12 @@ pub fn shards(rows: usize, size: usize) -> Vec<Range<usize>> {
     (0..rows).step_by(size.max(1)).map(|start| start..rows.min(start + size)).collect()
 }
 
+/// Rows of a shard where as few shards as possible, none larger than `most`, have about as many rows each: a multiple of
+/// `step`.
+pub fn even_shard(rows: usize, most: usize, step: usize) -> usize {
+    rows.div_ceil(rows.div_ceil(most).max(1)).next_multiple_of(step).clamp(1, most)
+}
+
 /// `work` on every shard of `0..rows`, the results in the order of the shards.
 pub fn over_shards<T: Send>(rows: usize, size: usize, work: impl Fn(Range<usize>) -> T + Sync + Send) -> Vec<T> {
     let shards = shards(rows, size);
@@ -31,6 +37,13 @@ mod tests {
     fn shards_cover_every_row_once() {
         assert_eq!(shards(5, 2), vec![0..2, 2..4, 4..5]);
         assert!(shards(0, 2).is_empty());
+    }
+
+    #[test]
+    fn even_shards_leave_no_small_rest() {
+        // 400 rows in three shards: 134 rounded up to 144, so 144, 144 and 112.
+        let sizes = [400, 192, 193, 1, 16].map(|rows| even_shard(rows, 192, 16));
+        assert_eq!(sizes, [144, 192, 112, 16, 16]);
     }
 
     #[test]

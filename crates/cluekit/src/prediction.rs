@@ -2,8 +2,9 @@
 
 use crate::data::{Samples, Scaling, Task};
 use crate::error::{Error, Result};
+use crate::lanes::LANE;
 use crate::model::{Predictive, Predictor};
-use crate::parallel::{over_shards, shards};
+use crate::parallel::{even_shard, over_shards, shards};
 use crate::seed::Rng;
 use crate::tensor::{Tensor, tensor, values};
 use crate::uncertainty::{Decomposition, Uncertainty, mean_prediction};
@@ -12,6 +13,8 @@ use std::ops::Range;
 
 /// Rows that one thread evaluates at a time: with 50 posterior samples their activations still fit into the cache.
 const ROWS: usize = 64;
+/// The same at the most where threads share the samples of a predictor.
+pub(crate) const SHARED_ROWS: usize = 192;
 
 /// An epistemic part of so little, in nats or in deviations of the target, is no disagreement.
 const ROUNDING: f32 = 2e-6;
@@ -94,7 +97,7 @@ fn of_each_shard<T: Send>(
     done: &(dyn Fn(usize) -> Result<()> + Sync),
     work: impl Fn(Predictive) -> Result<T> + Sync + Send,
 ) -> Result<Vec<T>> {
-    let size = predictor.rows_at_once().unwrap_or(ROWS).max(1);
+    let size = predictor.rows_at_once().unwrap_or(rows_together(predictor, samples.len(), ROWS)).max(1);
     let piece = |rows: Range<usize>| {
         done(rows.len())?;
         work(answer(predictor, &samples_tensor(samples, rows))?)
@@ -123,6 +126,15 @@ pub fn answer(predictor: &dyn Predictor, x: &Tensor<2>) -> Result<Predictive> {
 /// Like [`answer`], by the posterior samples at these places alone, if the predictor can choose.
 pub fn answer_by(predictor: &dyn Predictor, x: &Tensor<2>, samples: &[usize]) -> Result<Predictive> {
     in_pieces(predictor, x, &|x| one_answer(predictor.predict_by(x, samples)?, x))
+}
+
+/// How many of so many rows are asked about at a time: `usual`, or more where threads share the samples, since weights then
+/// come from memory once for all of them.
+pub(crate) fn rows_together(predictor: &dyn Predictor, rows: usize, usual: usize) -> usize {
+    match predictor.shares_out_samples() {
+        true => even_shard(rows, SHARED_ROWS, LANE),
+        false => usual,
+    }
 }
 
 /// Places of `count` posterior samples of a predictor, drawn at random; none where it has no more, or does not know them.

@@ -8,7 +8,7 @@ pub use burn_tensor::activation::{log_softmax, relu, softmax, softplus};
 
 use crate::convolution::{Images, Window, summed};
 use crate::error::{Error, Result};
-use crate::lanes::{self, Lanes, logistic, vectorised};
+use crate::lanes::{self, logistic, vectorised};
 use crate::panels::{Panels, learned, multiplied};
 use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::base::Checkpointer;
@@ -278,7 +278,8 @@ pub fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
     let ([rows, inputs], [outputs]) = (x.dims(), bias.dims());
     let parents = [Parent::of(&x), Parent::of(&weight), Parent::of(&bias)];
     let (x, weight, bias) = (values(x), values(weight), values(bias));
-    let y = Lanes::from_rows(&x, inputs).linear(&weight, Some(&bias)).to_rows();
+    let mut y = vec![0.0; rows * outputs];
+    multiplied(&Panels::of_columns(&weight, inputs), Some(&bias), &x, &mut y, false);
     made_of(parents, y, [rows, outputs], move |g, [by_x, by_weight, by_bias]| {
         let back = || {
             let mut back = vec![0.0; rows * inputs];

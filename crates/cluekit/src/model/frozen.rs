@@ -3,7 +3,10 @@
 //! A search needs ∂L/∂x alone, so the way back is a product with the turned weight, and nothing is computed for the
 //! weights themselves.
 
-use crate::lanes::{Lanes, logistic, transposed, vectorised};
+use crate::lanes::{Lanes, logistic, vectorised};
+use crate::panels::Panels;
+use crate::parallel::over_shards;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Layers of one shape, stacked: one for each posterior sample, or a single one.
@@ -11,20 +14,28 @@ use std::sync::OnceLock;
 pub(in crate::model) struct Linear {
     inputs: usize,
     outputs: usize,
-    /// `[S, outputs, inputs]`
-    weight: Vec<f32>,
-    /// `[S, outputs]`
+    layers: Vec<Layer>,
+}
+
+#[derive(Clone, Debug)]
+struct Layer {
+    weight: Panels,
     bias: Vec<f32>,
-    /// `[S, inputs, outputs]`, made when somebody first goes back.
-    turned: OnceLock<Vec<f32>>,
+    /// The weight for the way back, made when somebody first goes there.
+    turned: OnceLock<Panels>,
 }
 
 impl Linear {
     /// # Shapes
     /// - `weight`: `[S, outputs, inputs]`, `bias`: `[S, outputs]`
-    pub fn new(weight: Vec<f32>, bias: Vec<f32>, outputs: usize) -> Self {
+    pub fn new(weight: &[f32], bias: &[f32], outputs: usize) -> Self {
         let inputs = weight.len() / bias.len();
-        Self { inputs, outputs, weight, bias, turned: OnceLock::new() }
+        let layers: Vec<_> = weight.chunks_exact(inputs * outputs).zip(bias.chunks_exact(outputs)).collect();
+        let layer = |at: Range<usize>| {
+            let (weight, bias) = layers[at.start];
+            Layer { weight: Panels::of_columns(weight, inputs), bias: bias.to_vec(), turned: OnceLock::new() }
+        };
+        Self { inputs, outputs, layers: over_shards(layers.len(), 1, layer) }
     }
 
     /// Number of columns of an input.
@@ -37,29 +48,21 @@ impl Linear {
         self.outputs
     }
 
-    fn weight(&self, sample: usize) -> &[f32] {
-        let len = self.inputs * self.outputs;
-        &self.weight[sample * len..(sample + 1) * len]
-    }
-
-    fn bias(&self, sample: usize) -> &[f32] {
-        &self.bias[sample * self.outputs..(sample + 1) * self.outputs]
-    }
-
-    fn turned(&self, sample: usize) -> &[f32] {
-        let len = self.inputs * self.outputs;
-        let turn = || self.weight.chunks_exact(len).flat_map(|weight| transposed(weight, self.inputs)).collect();
-        &self.turned.get_or_init(turn)[sample * len..(sample + 1) * len]
+    fn turned(&self, sample: usize) -> &Panels {
+        let Layer { weight, turned, .. } = &self.layers[sample];
+        turned.get_or_init(|| weight.turned())
     }
 
     /// W x + b by one of the layers.
     pub fn forward(&self, sample: usize, x: &Lanes) -> Lanes {
-        x.linear(self.weight(sample), Some(self.bias(sample)))
+        let Layer { weight, bias, .. } = &self.layers[sample];
+        x.linear(weight, Some(bias))
     }
 
     /// Adds W x + b by one of the layers.
     pub fn forward_onto(&self, sample: usize, x: &Lanes, sum: &mut Lanes) {
-        sum.add_linear(self.weight(sample), Some(self.bias(sample)), x);
+        let Layer { weight, bias, .. } = &self.layers[sample];
+        sum.add_linear(weight, Some(bias), x);
     }
 
     /// ∂L/∂x = Wᵀ ∂L/∂y.

@@ -96,7 +96,7 @@ impl Stacked {
                 return Err(Error::data(format!("{} needs the shape [S, out, in]", pair[0].name)));
             };
             samples = stacked;
-            layers.push(Linear::new(array(&pair[0])?, array(&pair[1])?, outputs));
+            layers.push(Linear::new(&array(&pair[0])?, &array(&pair[1])?, outputs));
         }
         let inputs = layers.first().ok_or_else(|| Error::data("a predictor needs a layer"))?.inputs();
         Ok(Self { head, samples, inputs, body: Body::Perceptrons(Arc::new(Perceptrons { layers })) })

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::explanation::{Change, Clue, Distances, Label, Rejection};
 use crate::model::Predictive;
 use crate::parallel::over_shards;
-use crate::prediction::{Prediction, answer_with_some, summarised};
+use crate::prediction::{Prediction, answer_with_some, rows_together, summarised};
 use crate::seed::Seed;
 use crate::tensor::{Tensor, tensor, values};
 use crate::uncertainty::Uncertainty;
@@ -108,7 +108,8 @@ fn evaluate_by(
     x: &[Vec<f32>],
     predict: &(dyn Fn(&Tensor<2>) -> Result<Predictive> + Sync),
 ) -> Result<Vec<Evaluated>> {
-    let parts = over_shards(x.len(), ROWS, |range: Range<usize>| -> Result<Vec<Evaluated>> {
+    let size = rows_together(descent.models.predictor, x.len(), ROWS);
+    let parts = over_shards(x.len(), size, |range: Range<usize>| -> Result<Vec<Evaluated>> {
         descent.go_on()?;
         let (places, x) = (&places[range.clone()], &x[range]);
         let rows = descent.constants(places.iter().map(|(input, _)| (*input, None)));

@@ -22,6 +22,7 @@ use crate::explanation::StopReason;
 use crate::lanes::{BLOCK, LANE};
 use crate::model::adam::Adam;
 use crate::parallel::over_shards;
+use crate::prediction::rows_together;
 use crate::seed::Seed;
 use crate::tensor::{Tensor, gradients, leaf, tensor, values};
 
@@ -122,10 +123,10 @@ impl Descent<'_> {
     /// How many of so many rows make one descent. It does not depend on how many threads there are.
     fn rows_together(&self, rows: usize) -> usize {
         match () {
-            () if !self.models.predictor.shares_out_samples() => rows.div_ceil(PIECES).clamp(LEAST_ROWS, MOST_ROWS),
-            // Threads share the samples.
-            () if self.walk.compares() => MOST_ROWS,
-            // There are too few samples for that, so threads share the rows.
+            () if self.walk.compares() || !self.models.predictor.shares_out_samples() => {
+                rows_together(self.models.predictor, rows, rows.div_ceil(PIECES).clamp(LEAST_ROWS, MOST_ROWS))
+            }
+            // There are too few samples for threads to share, so they share the rows.
             () if rows >= PIECES * MOST_ROWS => MOST_ROWS,
             () => rows.div_ceil(2).next_multiple_of(LANE).min(BLOCK),
         }

@@ -11,7 +11,7 @@ use crate::diversity::Space;
 use crate::error::{Error, Result};
 use crate::model::Predictive;
 use crate::parallel::over_shards;
-use crate::prediction::{Prediction, summarised};
+use crate::prediction::{Prediction, rows_together, summarised};
 use crate::tensor::{tensor, values};
 use crate::uncertainty::mean_prediction;
 
@@ -82,7 +82,8 @@ pub(super) fn origins(
     inputs: &Inputs,
     go_on: GoOn,
 ) -> Result<Vec<Origin>> {
-    let parts = over_shards(inputs.len(), ROWS, |rows| -> Result<Vec<Origin>> {
+    let size = rows_together(models.predictor, inputs.len(), ROWS);
+    let parts = over_shards(inputs.len(), size, |rows| -> Result<Vec<Origin>> {
         go_on()?;
         let width = inputs.width();
         let x = tensor(inputs.x()[rows.start * width..rows.end * width].to_vec(), [rows.len(), width]);

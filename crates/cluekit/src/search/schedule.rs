@@ -257,14 +257,15 @@ fn shares(schedule: &Schedule, objective: &Objective, all: usize) -> Option<Vec<
     (!asks_all).then(|| phases.iter().map(|phase| (phase.samples.min(all), phase.steps as f64 / total)).collect())
 }
 
-/// For the total and the aleatoric uncertainty half the root of S: four of fifty point nearly where all of them do. The
+/// For the total and the aleatoric uncertainty the cube root of S: three of fifty point nearly where all of them do. The
 /// epistemic one is in how samples differ, which takes more of them.
 fn automatic(objective: &Objective, all: usize) -> Vec<Phase> {
     let phase = |samples: usize, steps| Phase { samples: samples.min(all), steps };
     if objective.uncertainty.epistemic > 0.0 {
         return vec![phase(10, 4), phase(all.div_ceil(2), 1)];
     }
-    vec![phase(((all as f64).sqrt() / 2.0).ceil() as usize, 1)]
+    let few = (1..=all).take_while(|few| few.saturating_pow(3) <= all).last();
+    vec![phase(few.unwrap_or(1), 1)]
 }
 
 /// For each step the places that it asks: a permutation of all samples is cut into strata, and gone through again and
@@ -331,10 +332,10 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_are_half_the_root_of_all() {
+    fn few_samples_are_the_cube_root_of_all() {
         let objective = Objective::default();
-        let few = [1, 3, 5, 10, 50, 100].map(|all| automatic(&objective, all)[0].samples);
-        assert_eq!(few, [1, 1, 2, 2, 4, 5]);
+        let few = [1, 5, 7, 8, 26, 27, 50, 100].map(|all| automatic(&objective, all)[0].samples);
+        assert_eq!(few, [1, 1, 1, 2, 2, 3, 3, 4]);
     }
 
     #[test]

@@ -30,8 +30,7 @@ const SUB_COUNT: usize = 5;
 const SUB_RADIUS: f32 = 0.5;
 /// λ_x outside of the paper's searches when nothing is said: clues are to be near.
 const LAMBDA_X: f32 = 0.03;
-/// Steps outside of the paper's searches when nothing is said, and how far the first of them goes.
-const STEPS: usize = 25;
+/// How far the first step goes outside of the paper's searches when nothing is said.
 const LEARNING_RATE: f32 = 0.2;
 
 named! {
@@ -226,7 +225,7 @@ impl SearchSettings {
             recipe.portfolio = Some(Portfolio::default());
             recipe.objective.input.0 = LAMBDA_X;
             recipe.schedule = Schedule::Auto;
-            (recipe.convergence.max_steps, recipe.learning_rate) = (STEPS, LEARNING_RATE);
+            recipe.learning_rate = LEARNING_RATE;
         }
         let mut search = self.over(recipe, classes)?;
         // Without ∇-CLUE a diversity only spreads the starts.
@@ -304,7 +303,7 @@ impl SearchSettings {
             (None, Some(SamplesPerStep::All)) => Schedule::All,
             (None, Some(SamplesPerStep::Auto)) => Schedule::Auto,
             (None, Some(SamplesPerStep::Some(samples))) => {
-                Schedule::Phases(vec![Phase { samples, steps: self.steps.unwrap_or(STEPS) }])
+                Schedule::Phases(vec![Phase { samples, steps: self.steps.unwrap_or(search.convergence.max_steps) }])
             }
             // These compare the objective from step to step, for which every step asks the same samples.
             (None, None) if self.patience.is_some() || self.relative.is_some() || self.absolute.is_some() => {

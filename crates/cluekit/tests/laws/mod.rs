@@ -16,6 +16,7 @@ mod missing;
 mod names;
 mod portfolio;
 mod refusals;
+mod schedules;
 mod searches;
 mod starts;
 mod stopping;

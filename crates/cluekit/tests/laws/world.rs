@@ -70,17 +70,35 @@ impl Members {
     }
 }
 
-impl Predictor for Members {
-    fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
+impl Members {
+    fn ask(&self, networks: &[&[Tensor<2>; 2]], x: &Tensor<2>) -> Predictive {
         let output = |[hidden, last]: &[Tensor<2>; 2]| x.clone().matmul(hidden.clone()).tanh().matmul(last.clone());
         if !self.regression {
-            let logs = self.networks.iter().map(|n| log_softmax(output(n), 1).unsqueeze_dim::<3>(0)).collect();
-            return Ok(Predictive::Classes { log_probabilities: Tensor::cat(logs, 0) });
+            let logs = networks.iter().map(|n| log_softmax(output(n), 1).unsqueeze_dim::<3>(0)).collect();
+            return Predictive::Classes { log_probabilities: Tensor::cat(logs, 0) };
         }
         let column = |c: usize| {
-            Tensor::cat(self.networks.iter().map(|n| output(n).narrow(1, c, 1).swap_dims(0, 1)).collect::<Vec<_>>(), 0)
+            Tensor::cat(networks.iter().map(|n| output(n).narrow(1, c, 1).swap_dims(0, 1)).collect::<Vec<_>>(), 0)
         };
-        Ok(Predictive::Gaussian { mean: column(0), variance: softplus(column(1), 1.0) * 0.1 + 0.001 })
+        Predictive::Gaussian { mean: column(0), variance: softplus(column(1), 1.0) * 0.1 + 0.001 }
+    }
+}
+
+impl Predictor for Members {
+    fn predict(&self, x: &Tensor<2>) -> Result<Predictive> {
+        Ok(self.ask(&self.networks.iter().collect::<Vec<_>>(), x))
+    }
+
+    fn predict_by(&self, x: &Tensor<2>, samples: &[usize]) -> Result<Predictive> {
+        Ok(self.ask(&samples.iter().map(|&sample| &self.networks[sample]).collect::<Vec<_>>(), x))
+    }
+
+    fn can_choose(&self) -> bool {
+        true
+    }
+
+    fn samples(&self) -> Option<usize> {
+        Some(SAMPLES)
     }
 }
 

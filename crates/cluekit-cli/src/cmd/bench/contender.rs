@@ -92,11 +92,11 @@ mod tests {
     }
 
     #[test]
-    fn the_paper_takes_thirty_steps_of_all_samples_and_the_search_forty_of_a_few() {
+    fn the_paper_asks_all_samples_at_each_step_and_the_search_a_few() {
         let [paper, few] = [Contender::Paper, Contender::Search].map(|who| of(who, SearchMethod::Clue, None));
         assert_eq!((paper.schedule, paper.convergence.max_steps), (Schedule::Paper, 30));
         assert!(paper.convergence.patience > 30, "{:?}", paper.convergence);
-        assert_eq!((few.schedule, few.convergence.max_steps, few.portfolio), (Schedule::Auto, 40, None));
+        assert_eq!((few.schedule, few.convergence.max_steps, few.portfolio), (Schedule::Auto, 30, None));
         assert_eq!(of(Contender::Paper, SearchMethod::Clue, Some(60)).convergence.max_steps, 60);
     }
 }

@@ -91,7 +91,7 @@ pub struct SearchArgs {
     /// paper for the paper's constant steps.
     #[arg(long, value_name = "PHASES", conflicts_with = "samples_per_step")]
     schedule: Option<Schedule>,
-    /// Steps of Adam at the most [default: 25; 30 with --only-paper].
+    /// Steps of Adam at the most [default: 30].
     #[arg(long, value_name = "N")]
     steps: Option<usize>,
     /// How long the first step of Adam is; steps become shorter, but not with --only-paper [default: 0.2; 0.1 with

@@ -1,8 +1,8 @@
 //! Boosted trees as a whole: what they learn, what they never do, and what they refuse.
 
 use super::*;
-use crate::seed::Rng;
 use crate::data::{Scaling, Targets};
+use crate::seed::Rng;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -40,7 +40,7 @@ impl ResNet {
             let window = layer.window();
             Convolution { window, forward: window.panels(weight), back: window.turned(weight), bias: bias.to_vec() }
         };
-        let [weight, bias] = ["weight", "bias"].map(|part| folded.array(&format!("output.{part}")).to_vec());
+        let [weight, bias] = ["weight", "bias"].map(|part| folded.array(&format!("output.{part}")));
         Frozen {
             channels: self.image.channels,
             size: [self.image.height, self.image.width],

@@ -232,10 +232,9 @@ impl Vae {
     /// The networks with their parameters.
     pub fn new(network: VaeNetwork, parameters: &Parameters) -> Self {
         let fast = match &network.body {
-            Body::Residual { encoder, decoder } => Some([
-                Arc::new(encoder.frozen(parameters)),
-                Arc::new(decoder.frozen(parameters)),
-            ]),
+            Body::Residual { encoder, decoder } => {
+                Some([Arc::new(encoder.frozen(parameters)), Arc::new(decoder.frozen(parameters))])
+            }
             Body::Convolution(_) | Body::Ladder(_) => None,
         };
         Self { weights: Weights::frozen(parameters), network, fast }

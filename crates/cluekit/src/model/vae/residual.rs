@@ -81,9 +81,8 @@ impl Residual {
     /// This network with its weights.
     pub(super) fn frozen(&self, parameters: &Parameters) -> Frozen {
         let layer = |name: &str| {
-            let bias = parameters.array(&format!("{}.{name}.bias", self.name)).to_vec();
-            let outputs = bias.len();
-            Linear::new(parameters.array(&format!("{}.{name}.weight", self.name)).to_vec(), bias, outputs)
+            let bias = parameters.array(&format!("{}.{name}.bias", self.name));
+            Linear::new(parameters.array(&format!("{}.{name}.weight", self.name)), bias, bias.len())
         };
         Frozen {
             input: layer("input"),
