@@ -162,8 +162,8 @@ impl WithSimd for Product<'_> {
             // The next panel is fetched while this one is multiplied, a half of it with each half of this one.
             let half = first % LANE / TILE * TILE * inputs;
             let next = first / LANE * LANE + LANE;
-            let mut ahead = if next < outputs { &weight.from_output(next)[half..half + TILE * inputs] } else { &[] };
-            let weight = weight.from_output(first);
+            let mut ahead = if next < outputs { &weight.of_outputs(next)[half..half + TILE * inputs] } else { &[] };
+            let weight = weight.of_outputs(first);
             for ((x, width), (out, _)) in blocks(x, inputs).zip(blocks_mut(out, outputs)) {
                 let out = &mut out[first * width..(first + tile) * width];
                 let (x, out) = (S::as_simd_f32s(x).0, S::as_mut_simd_f32s(out).0);

@@ -84,7 +84,7 @@ impl Panels {
 
     /// The weights of the outputs from `first` on, up to the end of their panel: the first of them lies at 0 for input 0, at
     /// 16 for input 1 and so on, with those of its neighbours behind it.
-    pub fn from_output(&self, first: usize) -> &[f32] {
+    pub fn of_outputs(&self, first: usize) -> &[f32] {
         let at = first / LANE * self.inputs * LANE;
         &self.values[at + first % LANE..at + self.inputs * LANE]
     }

@@ -122,13 +122,14 @@ impl Descent<'_> {
 
     /// How many of so many rows make one descent. It does not depend on how many threads there are.
     fn rows_together(&self, rows: usize) -> usize {
-        match () {
-            () if self.walk.compares() || !self.models.predictor.shares_out_samples() => {
-                rows_together(self.models.predictor, rows, rows.div_ceil(PIECES).clamp(LEAST_ROWS, MOST_ROWS))
-            }
+        let half = rows.div_ceil(2).next_multiple_of(LANE);
+        match (self.models.predictor.shares_out_samples(), self.walk.compares()) {
+            (false, _) => rows.div_ceil(PIECES).clamp(LEAST_ROWS, MOST_ROWS),
+            // Threads share the samples; while one decodes, another predicts.
+            (true, true) => rows_together(self.models.predictor, rows, MOST_ROWS).min(half.max(BLOCK)),
             // There are too few samples for threads to share, so they share the rows.
-            () if rows >= PIECES * MOST_ROWS => MOST_ROWS,
-            () => rows.div_ceil(2).next_multiple_of(LANE).min(BLOCK),
+            (true, false) if rows >= PIECES * MOST_ROWS => MOST_ROWS,
+            (true, false) => half.min(BLOCK),
         }
     }
 

@@ -25,6 +25,8 @@ use std::str::FromStr;
 const SHORT_BETAS: Betas = [0.3, 0.8];
 /// The last rate as a share of the first.
 const LAST_RATE: f64 = 0.05;
+/// Samples that a step asks at the least when nothing is said.
+const FEWEST: usize = 3;
 /// Phases of a schedule at the most.
 const MOST_PHASES: usize = 100;
 
@@ -257,15 +259,15 @@ fn shares(schedule: &Schedule, objective: &Objective, all: usize) -> Option<Vec<
     (!asks_all).then(|| phases.iter().map(|phase| (phase.samples.min(all), phase.steps as f64 / total)).collect())
 }
 
-/// For the total and the aleatoric uncertainty the cube root of S: three of fifty point nearly where all of them do. The
-/// epistemic one is in how samples differ, which takes more of them.
+/// Three samples, or the cube root of S where that is more: three of fifty point nearly where all of them do, and one alone
+/// knows nothing of how samples differ. The epistemic uncertainty is nothing but that, and takes more of them.
 fn automatic(objective: &Objective, all: usize) -> Vec<Phase> {
     let phase = |samples: usize, steps| Phase { samples: samples.min(all), steps };
     if objective.uncertainty.epistemic > 0.0 {
         return vec![phase(10, 4), phase(all.div_ceil(2), 1)];
     }
-    let few = (1..=all).take_while(|few| few.saturating_pow(3) <= all).last();
-    vec![phase(few.unwrap_or(1), 1)]
+    let root = (FEWEST..=all).take_while(|root| root.saturating_pow(3) <= all).last();
+    vec![phase(root.unwrap_or(FEWEST), 1)]
 }
 
 /// For each step the places that it asks: a permutation of all samples is cut into strata, and gone through again and
@@ -332,10 +334,10 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_are_the_cube_root_of_all() {
+    fn few_samples_are_three_or_the_cube_root_of_all() {
         let objective = Objective::default();
-        let few = [1, 5, 7, 8, 26, 27, 50, 100].map(|all| automatic(&objective, all)[0].samples);
-        assert_eq!(few, [1, 1, 1, 2, 2, 3, 3, 4]);
+        let few = [1, 2, 5, 50, 63, 64, 1000].map(|all| automatic(&objective, all)[0].samples);
+        assert_eq!(few, [1, 2, 3, 3, 3, 4, 10]);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Searches that ask a few posterior samples at each step.
 
 use super::*;
-use cluekit::search::Schedule;
 use std::sync::Mutex;
 
 fn scheduled(schedule: &str, search: &Search) -> Search {
